@@ -1,4 +1,4 @@
-"""What the built-in agents declare of their sources, and the measure that follows: for tests that weigh evidence."""
+"""The evidence sources of the built-in adapters and the thresholds from them, for tests of state resolution."""
 
 from termvisor.agents.adapters import loader
 from termvisor.agents.state.thresholds import Thresholds

@@ -1,4 +1,4 @@
-"""No test reads or changes anything in the home of the person who runs it, and all are run as at a terminal."""
+"""Isolate all tests from the user's home, and let them receive Ctrl-C as in a terminal."""
 
 import signal
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def foreground() -> None:
-    """Who is started in the background ignores Ctrl-C, and so does all that is started then."""
+def handle_sigint() -> None:
+    """Restore the SIGINT handler: a background process ignores Ctrl-C, and its children inherit that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

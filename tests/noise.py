@@ -1,7 +1,7 @@
-"""Ordinary terminal noise, the same for the same seed: builds, logs, code, prose, diffs and searches.
+"""Generate ordinary terminal output, reproducible by seed: builds, logs, code, prose, diffs and searches.
 
-Whatever a rule looks for stands in it too, but as people and programs quote it: in a sentence, in a comment, in a
-diff, in what a search found. Nothing in it is an event.
+It also contains the texts that rules match, but quoted: in a sentence, a comment, a diff or a search result. Nothing
+in it is an event.
 """
 
 import random
@@ -83,7 +83,7 @@ QUOTE_TEMPLATES = (
 
 
 def generate_lines(seed: int, rules: Sequence[Rule] = (), size: int = 1 << 20) -> Iterator[str]:
-    """About ``size`` bytes of lines; texts that ``rules`` find are quoted in them."""
+    """Yield about ``size`` bytes of lines; hits of ``rules`` are quoted in some of them."""
     dice = random.Random(seed)
     hits = [line for rule in rules for hit in rule.hits for line in hit.text.split("\n") if line.strip()]
     kinds: list[Callable[[random.Random], str]] = [

@@ -55,12 +55,14 @@ class AgentAccuracy(Struct, frozen=True, kw_only=True):
         )
 
     def _build_score_figures(self) -> list[BudgetedFigure]:
-        apart = f", {len(self.known_holes)} known holes apart" if self.known_holes else ""
-        spoken = f"{self.own_pairs.total()} of {self.published_pairs.total()} moments: of those it speaks{apart}"
-        waiting = sum(count for (so, _), count in self.screen_pairs.items() if so in WAITING_STATES)
-        living = f"{self.published_pairs.total()} moments"
+        excluded = f", {len(self.known_holes)} known holes apart" if self.known_holes else ""
+        own_basis = f"{self.own_pairs.total()} of {self.published_pairs.total()} moments: of those it speaks{excluded}"
+        waiting = sum(count for (truth, _), count in self.screen_pairs.items() if truth in WAITING_STATES)
+        published_basis = f"{self.published_pairs.total()} moments"
         return [
-            self._build_floor_figure(OWN_SIGNALS_F1, compute_weighted_f1(self.own_pairs), MIN_OWN_SIGNALS_F1, spoken),
+            self._build_floor_figure(
+                OWN_SIGNALS_F1, compute_weighted_f1(self.own_pairs), MIN_OWN_SIGNALS_F1, own_basis
+            ),
             self._build_floor_figure(
                 "screen alone, weighted F1",
                 compute_weighted_f1(self.screen_pairs),
@@ -68,7 +70,7 @@ class AgentAccuracy(Struct, frozen=True, kw_only=True):
                 f"{self.screen_pairs.total()} moments",
             ),
             self._build_floor_figure(
-                "together, weighted F1", compute_weighted_f1(self.published_pairs), MIN_SCREEN_F1, living
+                "together, weighted F1", compute_weighted_f1(self.published_pairs), MIN_SCREEN_F1, published_basis
             ),
             self._build_floor_figure(
                 "screen alone, waiting recall",
@@ -88,10 +90,10 @@ class AgentAccuracy(Struct, frozen=True, kw_only=True):
         return BudgetedFigure(f"{self.name}: {what}", value, budget, "", against, is_floor=True)
 
     def _build_false_waiting_figure(self, what: str, pairs: LabelPairs, of: str) -> BudgetedFigure:
-        calm = sum(count for (so, _), count in pairs.items() if so not in WAITING_STATES)
+        not_waiting = sum(count for (truth, _), count in pairs.items() if truth not in WAITING_STATES)
         rate = 100 * compute_false_rate(pairs, WAITING_STATES)
         return BudgetedFigure(
-            f"{self.name}: {what}, false waiting", rate, MAX_FALSE_WAITING_PERCENT, "%", f"{calm} {of}"
+            f"{self.name}: {what}, false waiting", rate, MAX_FALSE_WAITING_PERCENT, "%", f"{not_waiting} {of}"
         )
 
     def format_matrices(self) -> str:

@@ -1,4 +1,4 @@
-"""One measured figure, its budget, and how they are printed."""
+"""A measured figure with its budget, and the table that prints them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class BudgetedFigure:
-    """``is_floor``: the budget is the least that is good enough, else the most."""
+    """A measured value. With ``is_floor`` the budget is a minimum, else a maximum."""
 
     name: str
     value: float
@@ -22,7 +22,7 @@ class BudgetedFigure:
 
     @property
     def budget_share(self) -> float:
-        """How much of the budget is used: 1.0 is all of it."""
+        """Return the used share of the budget; 1.0 is all of it."""
         used, of = (self.budget, self.value) if self.is_floor else (self.value, self.budget)
         return used / of if of else (0.0 if not used else float("inf"))
 

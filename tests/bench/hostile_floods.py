@@ -1,4 +1,4 @@
-"""Floods of the worst that programs can print, at full size: how much memory they cost, and that all of it is read."""
+"""Measure peak memory during floods of hostile output, and check that all of it is read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT_FLOOD_BYTES = 5 * MB
 
 
 def measure_floods() -> list[BudgetedFigure]:
-    """Each in the same pane, one after the other, so that what one leaves behind adds up."""
+    """Run all floods in the same pane, one after the other, so that leaked memory adds up."""
     with run_watched_tmux() as scene, make_short_folder() as folder:
         mux_id = scene.tmux.start_session("flooded")
         ours = scene.wait_until_captured(mux_id)
@@ -41,7 +41,7 @@ def measure_floods() -> list[BudgetedFigure]:
 
 
 def _measure_peak_memory(scene: WatchedTmux, pane: tuple[str, int], command: str, kind: str) -> tuple[float, float]:
-    """Memory of daemon and recorder in megabytes, the most that was seen until the flood was read to its end."""
+    """Return the peak memory of daemon and recorder in megabytes until the flood is read completely."""
     mux_id, ours = pane
     pids = scene.visor.daemon_pid, scene.visor.recorder_pid
     peak = [0.0, 0.0]

@@ -1,4 +1,4 @@
-"""How fast raw bytes become stored, indexed, redacted text that rules looked at, and that nothing is lost."""
+"""Measure how fast raw bytes are decoded, redacted, matched, stored and indexed, and check that nothing is lost."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _fill_raw_log(folder: str, megabytes: int) -> int:
 
 
 def measure_flood(megabytes: int = 50) -> list[BudgetedFigure]:
-    """The same bytes through a pane into a plain file, and into us."""
+    """Send the same bytes through a pane into a plain file and into Termvisor."""
     with make_short_folder() as folder, run_private_tmux(folder) as tmux:
         plain = _time_pipe_to_file(folder, tmux, megabytes)
     with make_short_folder() as folder, run_private_tmux(folder) as tmux, run_instance(folder, tmux.socket) as visor:

@@ -1,4 +1,4 @@
-"""What upkeep costs those who write and read meanwhile, and how fast raw segments are sealed."""
+"""Measure what maintenance costs concurrent writes and searches, and how fast segments are sealed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def _measure_deletion(folder: str, lines: int) -> list[BudgetedFigure]:
 
 
 class WriteTimer:
-    """Measures how long each write holds the writer's thread."""
+    """Measure how long each write occupies the writer thread."""
 
     def __init__(self, store: Store):
         self._times: list[float] = []
@@ -62,7 +62,7 @@ class WriteTimer:
             self._times.append(time.thread_time() - began)
 
     async def measure_during(self, steps: AsyncIterator[object]) -> float:
-        """Milliseconds of nineteen in twenty of the writes that this work takes."""
+        """Return the 95th percentile of this work's writes in milliseconds."""
         self._times.clear()
         async for _ in steps:
             await asyncio.sleep(0.005)

@@ -1,4 +1,4 @@
-"""How long a write takes to be in the raw log, to move the pane's activity, to be found."""
+"""Measure how long output takes to reach the raw log, the pane's activity and the search index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.live.polling import wait_until
 
 
 def measure_output_latency(rounds: int = 60, others: int = 20) -> list[BudgetedFigure]:
-    """Measured on one pane while others chat."""
+    """Measure on one pane while other panes print."""
     with make_short_folder() as folder, run_private_tmux(folder) as tmux:
         fifos = open_panes(tmux, folder, others + 1)
         chatter = PaneWriter(fifos[1:])

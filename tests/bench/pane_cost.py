@@ -1,4 +1,4 @@
-"""What watching many panes costs, beside what they cost unwatched and beside a poller."""
+"""Measure the CPU cost of capturing many panes, compared with no capture and with a poller."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def get_tmux_pid(tmux: PrivateTmux) -> int:
 
 
 def measure_cpu(pids: list[int], seconds: float) -> list[float]:
-    """Percent of a core that each process used while we waited."""
+    """Return the percentage of a core that each process used during the interval."""
     before = [read_cpu_seconds(pid) for pid in pids]
     began = time.monotonic()
     time.sleep(seconds)
@@ -41,7 +41,7 @@ def measure_cpu(pids: list[int], seconds: float) -> list[float]:
 
 
 def poll_forever(socket: str, panes: list[str]) -> None:
-    """What a simple status tool does: every second one `tmux capture-pane` process a pane."""
+    """Run one `tmux capture-pane` process per pane and second, as simple status tools do."""
     while True:
         began = time.monotonic()
         for pane in panes:
@@ -50,7 +50,7 @@ def poll_forever(socket: str, panes: list[str]) -> None:
 
 
 def measure_poller_cpu(tmux: PrivateTmux, seconds: float) -> float:
-    """The poller and its children, and what it makes tmux do more, in percent of a core."""
+    """Return the CPU use of the poller, its children and the extra work of tmux, in percent of a core."""
     server = get_tmux_pid(tmux)
     panes = tmux("list-panes", "-a", "-F", "#{pane_id}").split()
     process = multiprocessing.get_context("spawn").Process(target=poll_forever, args=(tmux.socket, panes), daemon=True)
@@ -64,7 +64,7 @@ def measure_poller_cpu(tmux: PrivateTmux, seconds: float) -> float:
 
 
 class CostSample(NamedTuple):
-    """Percent of a core, each for the same panes within the same half minute; tmux's cost unwatched is taken off."""
+    """CPU use in percent of a core for the same panes within half a minute, minus the cost of tmux without capture."""
 
     our_cpu: float
     poller_cpu: float
@@ -88,7 +88,7 @@ def measure_cost(tmux: PrivateTmux, folder: str, count: int, seconds: float) -> 
 
 
 def measure_chatty_panes(seconds: float = 8.0, count: int = 100, turns: int = 3) -> list[BudgetedFigure]:
-    """In turns, because what a busy machine does beside it would else be counted against only one of them."""
+    """Measure in turns, so that other load on the machine affects all variants alike."""
     with make_short_folder() as folder, run_private_tmux(folder) as tmux:
         chatter = PaneWriter(open_panes(tmux, folder, count))
         try:

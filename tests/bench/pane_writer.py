@@ -1,4 +1,4 @@
-"""Many panes that print: each runs `cat` on a FIFO, and one process writes to all of them."""
+"""Open many panes that print: each runs `cat` on a FIFO, and one thread writes to all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PANES_PER_SESSION = 10
 
 
 def open_panes(tmux: PrivateTmux, folder: str, count: int, command: str = "exec cat {fifo}") -> list[str]:
-    """So many panes, ten windows a session; the FIFO of each."""
+    """Open the panes, ten windows per session, and return their FIFOs."""
     fifos = []
     for number in range(count):
         fifo = f"{folder}/f{number}"
@@ -27,7 +27,7 @@ def open_panes(tmux: PrivateTmux, folder: str, count: int, command: str = "exec 
 
 
 class PaneWriter:
-    """3.7 KB/s a pane in ten writes: a spinner line rewritten, and now and then lines of a build."""
+    """Write 3.7 KB/s per pane in ten writes: a rewritten spinner line, and sometimes build output."""
 
     def __init__(self, fifos: list[str]):
         self._write_fds = [os.open(fifo, os.O_WRONLY) for fifo in fifos]
@@ -66,7 +66,7 @@ def build_output(turn: int, number: int) -> bytes:
 
 
 def read_cpu_seconds(pid: int) -> float:
-    """User and system time of a process and of its children that ended."""
+    """Return user and system time of a process and its ended children."""
     with open(f"/proc/{pid}/stat", "rb") as file:
         fields = file.read().rpartition(b")")[2].split()
     return sum(int(field) for field in fields[11:15]) / os.sysconf("SC_CLK_TCK")

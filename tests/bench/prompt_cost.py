@@ -1,4 +1,4 @@
-"""What a shell that was set up pays at every prompt, beside the same shell without."""
+"""Measure the cost of the shell integration at every prompt, compared with the same shell without it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROMPT_TEXT = b"ready> "
 
 
 class BashProcess:
-    """A real bash on a terminal of its own."""
+    """A real bash on its own pseudo-terminal."""
 
     def __init__(self, folder: Path, text: str):
         rc = folder / f"rc-{len(text)}"
@@ -32,7 +32,7 @@ class BashProcess:
         self._wait_for_prompt()
 
     def time_line(self, line: bytes) -> float:
-        """Seconds from Enter to the next prompt."""
+        """Return the seconds from Enter to the next prompt."""
         began = time.perf_counter()
         os.write(self._terminal, line + b"\r")
         self._wait_for_prompt()
@@ -44,7 +44,7 @@ class BashProcess:
             if not select.select([self._terminal], [], [], deadline - time.monotonic())[0]:
                 raise AssertionError(f"no prompt; last: {seen!r}")
             seen += os.read(self._terminal, 65536)
-        while select.select([self._terminal], [], [], 0.002)[0]:  # what follows the prompt
+        while select.select([self._terminal], [], [], 0.002)[0]:  # output after the prompt
             os.read(self._terminal, 65536)
 
     def kill(self) -> None:
@@ -57,19 +57,21 @@ def measure_prompt_cost(rounds: int = 300) -> list[BudgetedFigure]:
     folder = Path(tempfile.mkdtemp(prefix="tv-"))
     nonce_file = str(folder / "data" / "nonce")
     load_nonce(nonce_file)
-    plain, ours = BashProcess(folder, ""), BashProcess(folder, build_snippet("bash", nonce_file).decode())
+    plain, integrated = BashProcess(folder, ""), BashProcess(folder, build_snippet("bash", nonce_file).decode())
     try:
         return [
-            _measure_line_cost("cost of a prompt, bash", plain, ours, b"", rounds),
-            _measure_line_cost("cost of a command and its prompt, bash", plain, ours, b":", rounds),
+            _measure_line_cost("cost of a prompt, bash", plain, integrated, b"", rounds),
+            _measure_line_cost("cost of a command and its prompt, bash", plain, integrated, b":", rounds),
         ]
     finally:
         plain.kill()
-        ours.kill()
+        integrated.kill()
         shutil.rmtree(folder)
 
 
-def _measure_line_cost(name: str, plain: BashProcess, ours: BashProcess, line: bytes, rounds: int) -> BudgetedFigure:
-    pairs = [(plain.time_line(line), ours.time_line(line)) for _ in range(rounds)]
+def _measure_line_cost(
+    name: str, plain: BashProcess, integrated: BashProcess, line: bytes, rounds: int
+) -> BudgetedFigure:
+    pairs = [(plain.time_line(line), integrated.time_line(line)) for _ in range(rounds)]
     bare, full = (1000 * compute_percentile(list(times), 0.5) for times in zip(*pairs, strict=True))
     return BudgetedFigure(name, full - bare, 2.0, "ms", f"the same without it ({bare:.2f} ms), side by side")

@@ -1,4 +1,4 @@
-"""How long what an agent leaves on disk takes to be a record: a hook's line, a line of a log, a file, an end."""
+"""Measure how long it takes to read a hook line, a log line, a file and a process exit as a record."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from tests.bench.figure import BudgetedFigure, compute_percentile
 
 
 def measure_record_latency(rounds: int = 100, others: int = 50) -> list[BudgetedFigure]:
-    """Measured on one watch of each kind, beside others in the same folders."""
+    """Measure one watch of each kind, with other watches in the same folders."""
     return asyncio.run(_measure_sources(rounds, others))
 
 
 async def _measure_sources(rounds: int, others: int) -> list[BudgetedFigure]:
     queue: asyncio.Queue[SourceRecord] = asyncio.Queue()
 
-    async def heard(found: list[SourceRecord]) -> None:
+    async def queue_records(found: list[SourceRecord]) -> None:
         for record in found:
             queue.put_nowait(record)
 
     with make_short_folder() as folder:
         clock = SystemClock()
-        listening = SourceWatcher(heard, clock, HookSpool(f"{folder}/spool", SpoolPosition(), clock))
+        watcher = SourceWatcher(queue_records, clock, HookSpool(f"{folder}/spool", SpoolPosition(), clock))
         for number in range(others + 1):
             names = ("files", f"{number}.json"), ("lines", f"{number}.jsonl")
-            listening.watch(number, [WatchedPath(source=k, kind=k, folder=folder, pattern=n) for k, n in names])
-        task = asyncio.ensure_future(listening.run())
-        while any(one.detail for one in listening.list_health()):
+            watcher.watch(number, [WatchedPath(source=k, kind=k, folder=folder, pattern=n) for k, n in names])
+        task = asyncio.ensure_future(watcher.run())
+        while any(one.detail for one in watcher.list_health()):
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.1)
         hook = await _time_records(
@@ -76,15 +76,15 @@ async def _time_records(rounds: int, queue: asyncio.Queue[SourceRecord], write: 
 
 
 async def _time_process_exits(rounds: int) -> list[float]:
-    told: asyncio.Queue[float] = asyncio.Queue()
-    ends = ProcessExitWatcher(lambda *_: told.put_nowait(time.monotonic()))
+    exit_times: asyncio.Queue[float] = asyncio.Queue()
+    ends = ProcessExitWatcher(lambda *_: exit_times.put_nowait(time.monotonic()))
     found = []
     for _ in range(rounds):
         with subprocess.Popen(["sleep", "60"]) as process:
             ends.watch_process(process.pid, read_process(process.pid).started)
             began = time.monotonic()
             process.kill()
-            found.append(await told.get() - began)
+            found.append(await exit_times.get() - began)
     ends.close()
     return found
 

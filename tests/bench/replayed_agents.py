@@ -1,8 +1,7 @@
-"""Sixty panes in which agents' recordings are played at speed: what is said of them, and what that costs.
+"""Replay recorded agents in sixty panes, and measure the published states and the cost.
 
-A scene every six seconds in every pane: its hooks, files, marks, and its screen. Nobody's agents change that fast.
-What the recording itself comes to, reckoned without a daemon, is what the daemon may say; more changes than that would
-be flapping.
+Every pane plays a scene every six seconds, faster than real agents: hooks, files, marks and screen. The expected number
+of state changes is computed from the recording without a daemon; more changes are flapping.
 """
 
 from __future__ import annotations
@@ -36,16 +35,16 @@ AGENTS = ("claude_code", "codex", "gemini", "opencode", "copilot")
 SCENE_SECONDS = 6.0
 SCENES_PER_PANE = 6
 _PAINTS_PER_SECOND = 2
-"""How often a second an agent at work paints its screen anew."""
+"""How many times per second a working agent repaints its screen."""
 _MIN_SCENES_PER_RUN = 4
-"""Scenes of a run that is played."""
+"""Number of scenes that are played of a run."""
 StatesByPane = dict[str, list[tuple[float, str]]]
-"""By pane the states that were said of it, and when; the first is how it was before."""
+"""Published states with their times by pane; the first is the state before the replay."""
 _PLAYED_SOURCES = {*TERMINAL_SEQUENCES, "hook", "registry", "transcript", "rollout", "session_file"}
 
 
 class ScenePart(NamedTuple):
-    """A scene as it is played: what may be said of it, and how often the agent's own word changes in it."""
+    """A scene of the replay: its true states, and how often the agent's own signals change in it."""
 
     scene: Scene
     expected_states: tuple[str, ...]
@@ -54,19 +53,19 @@ class ScenePart(NamedTuple):
 
     @property
     def is_state_reported(self) -> bool:
-        """Whether the agent itself tells the truth here; else a look must, which takes longer than the scene."""
+        """Return True if the agent reports the true state itself; a screen sample would take longer than the scene."""
         return self.own_state in self.expected_states
 
 
 class PlayedScene(NamedTuple):
-    """A part, and when it ended, in seconds since 1970."""
+    """A scene and the time of its end, in seconds since 1970."""
 
     part: ScenePart
     ended_at: float
 
 
 class RecordCue(NamedTuple):
-    """At this second of the performance an actor leaves a record behind or, without one, shows the scene's screen."""
+    """At this second of the replay an agent writes a record or, without one, shows the scene's screen."""
 
     starts_at: float
     ends_at: float
@@ -104,15 +103,15 @@ def _measure_watched(
         costs = measure_cpu(pids, SCENES_PER_PANE * SCENE_SECONDS)
         performance.join()
         memory, after = read_rss_mb(pids[0]), visor.health()
-        told = _collect_state_changes(visor, cursor, at_first)
+        changes = _collect_state_changes(visor, cursor, at_first)
     daemon, recorder, server = costs
     ours = daemon + recorder + server - alone
     print(
         f"  daemon {daemon:.1f} %, recorder {recorder:.1f} %, tmux {server - alone:+.1f} %; the poller {polled:.1f} %"
     )
     return [
-        *troupe.compare_states(told),
-        # A poller only captures: it neither stores nor understands what it saw.
+        *troupe.compare_states(changes),
+        # A poller only captures: it neither stores nor classifies the screens.
         BudgetedFigure(
             "CPU, 60 agents played at speed", ours / polled, 1.5, "x", f"a 1 s poller ({polled:.1f} % of a core)"
         ),
@@ -122,7 +121,7 @@ def _measure_watched(
 
 
 class ReplayedAgents:
-    """All actors and what each of them plays."""
+    """All replayed agents and the scenes of each."""
 
     def __init__(self, tmux: PrivateTmux, folder: str, count: int):
         self.tmux = tmux
@@ -147,7 +146,7 @@ class ReplayedAgents:
 
     @contextmanager
     def playing_in_loop(self, spool_dir: str) -> Iterator[None]:
-        """The same performance, again and again, for nobody."""
+        """Repeat the replay in the background until the context exits."""
         os.makedirs(spool_dir)
         self.set_spool_dir(spool_dir)
         stop = threading.Event()
@@ -160,7 +159,7 @@ class ReplayedAgents:
             thread.join()
 
     def play_scenes(self, stop: threading.Event | None = None) -> None:
-        """Everybody a scene every six seconds, not all at once; nobody hurries for who came late."""
+        """Play a scene per agent every six seconds, staggered; late scenes are not caught up."""
         stop = stop or threading.Event()
         self._played_scenes = {}
         cues = sorted(self._build_cues(), key=lambda cue: cue.starts_at)
@@ -186,27 +185,27 @@ class ReplayedAgents:
         self._played_scenes[cue.actor.mux_id, cue.ends_at] = PlayedScene(cue.part, begun + cue.ends_at)
 
     def _select_parts(self, number: int) -> list[ScenePart]:
-        """One run of its agent, over and over; the next actor of this agent plays the next run."""
+        """Repeat one run of the agent; the next pane with this agent plays the next run."""
         acts = self._scripts_by_agent[AGENTS[number % len(AGENTS)]]
         return (acts[number // len(AGENTS) % len(acts)] * SCENES_PER_PANE)[:SCENES_PER_PANE]
 
     def compare_states(self, states: StatesByPane) -> list[BudgetedFigure]:
-        recorded, said, right, wrong = Counter[str](), Counter[str](), 0, Counter[str]()
+        recorded, published, right, wrong = Counter[str](), Counter[str](), 0, Counter[str]()
         for actor in self._actors:
             pane = actor.mux_id
             played = [one for (whose, _), one in self._played_scenes.items() if whose == pane]
-            said[pane] = len(states[pane]) - 1
+            published[pane] = len(states[pane]) - 1
             recorded[pane] = sum(one.part.changes + 2 * (not one.part.is_state_reported) for one in played) + 1
             for one in [one for one in played if one.part.is_state_reported]:
                 name = f"{actor.agent}/{one.part.scene.name}"
                 found = _find_state_at(states[pane], one.ended_at)
                 right += found in one.part.expected_states
                 wrong[f"{name}: {found}"] += found not in one.part.expected_states
-        print(f"  {said.total()} changes of state told, {recorded.total()} recorded; not as recorded: {dict(+wrong)}")
-        worst = max(said[pane] / recorded[pane] for pane in recorded)
+        print(f"  {published.total()} state changes, {recorded.total()} recorded; not as recorded: {dict(+wrong)}")
+        worst = max(published[pane] / recorded[pane] for pane in recorded)
         return [
             BudgetedFigure(
-                "state changes, all panes", said.total() / recorded.total(), 1.0, "x", "those of the recordings"
+                "state changes, all panes", published.total() / recorded.total(), 1.0, "x", "those of the recordings"
             ),
             BudgetedFigure("state changes, the worst pane", worst, 1.1, "x", "those of its recording"),
             BudgetedFigure(
@@ -216,7 +215,7 @@ class ReplayedAgents:
 
 
 def build_cues(actor: RecordedAgent, part: ScenePart, begins: float) -> Iterator[RecordCue]:
-    """As far apart as they were recorded, unless that would be more than half of the scene."""
+    """Yield cues at their recorded intervals, compressed to at most half of the scene."""
     records = part.scene.records
     first = records[0].at if records else 0
     took = (records[-1].at - first) / NS if records else 0.0
@@ -231,7 +230,7 @@ def build_cues(actor: RecordedAgent, part: ScenePart, begins: float) -> Iterator
 
 
 def build_script(agent: str) -> list[list[ScenePart]]:
-    """Its longer runs, each without what is no more than the end of it."""
+    """Return the agent's longer runs without their closing scenes."""
     adapter = next(one for one in load_adapters() if one.name == agent)
     found = []
     for run in load_runs(agent):
@@ -246,7 +245,7 @@ def build_script(agent: str) -> list[list[ScenePart]]:
 
 
 def _count_changes(play: SceneReplay, scene: Scene) -> int:
-    """How often the agent's own word changes, as far as it is played."""
+    """Return how often the agent's own signals change during the played part."""
     states = [play.state.value]
     for record in [one for one in scene.records if one.source in _PLAYED_SOURCES]:
         play.read_records([record])
@@ -255,7 +254,7 @@ def _count_changes(play: SceneReplay, scene: Scene) -> int:
 
 
 def _list_current_states(visor: Visor) -> dict[int, tuple[str, str]]:
-    """By our number of it each pane's own, and its state."""
+    """Return tmux's pane id and the state by pane number."""
     return {one["identity"]["id"]: (one["identity"]["pane_id"], one["state"]) for one in visor.list_panes()["items"]}
 
 
@@ -271,5 +270,5 @@ def _parse_state_change(event: dict[str, Any]) -> tuple[float, str]:
     return datetime.fromisoformat(event["at"]).timestamp(), event["data"]["after"]
 
 
-def _find_state_at(told: list[tuple[float, str]], at: float) -> str:
-    return told[bisect_right(told, (at, "~")) - 1][1]
+def _find_state_at(changes: list[tuple[float, str]], at: float) -> str:
+    return changes[bisect_right(changes, (at, "~")) - 1][1]

@@ -1,4 +1,4 @@
-"""What one call by an agent costs, beside the interpreter's own start."""
+"""Measure the time of one `visor robot` call, compared with the start of the interpreter."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def measure_robot_state(rounds: int = 40) -> list[BudgetedFigure]:
 
 
 def measure_status_line(rounds: int = 40) -> list[BudgetedFigure]:
-    """For a status line that asks again and again; with an agent, so that there is something to say."""
+    """Measure repeated status line calls, with an agent so that the line is not empty."""
     command = os.path.join(os.path.dirname(sys.executable), "visor")
     with make_short_folder() as folder, run_private_tmux(folder) as tmux, run_instance(folder, tmux.socket) as visor:
         actor = RecordedAgent(folder, 0, "codex")

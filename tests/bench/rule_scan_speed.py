@@ -1,4 +1,4 @@
-"""How fast two hundred rules are looked for, beside a plain loop of ``re``; and 20 MB of noise without an event."""
+"""Measure the scan speed of two hundred rules, compared with a plain ``re`` loop, and the false matches in 20 MB."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def measure_rule_scan() -> list[BudgetedFigure]:
 
 
 def _extend_rules(own: list[Rule]) -> list[Rule]:
-    """Ours, and as many more of their kind about other programs."""
+    """Return the built-in rules and as many similar rules about other programs."""
     more = [
         replace(
             rule,
@@ -80,7 +80,7 @@ def _measure_plain_speed(rules: list[Rule], texts: list[str]) -> float:
 
 
 def _measure_miss(scan: RuleScanner, texts: list[str]) -> float:
-    """The middle of many runs of many: what the code costs, not the reading of a clock or what else a machine did."""
+    """Return the median of many repeated runs, to exclude timer cost and other load."""
     return 1e6 * compute_percentile([_time_scan(scan, texts, 20) / 20 for _ in range(1000)], 0.5)
 
 

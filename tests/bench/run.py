@@ -1,4 +1,4 @@
-"""`make bench`: every figure beside its budget; ends with status 1 when one is missed.
+"""`make bench`: print every figure with its budget; exit with status 1 if a budget is missed.
 
 The share of each budget that was used is compared with the committed baseline too: more than 1.2 times is a miss.
 """
@@ -50,7 +50,7 @@ BENCHMARKS = {
 BASELINE = Path(__file__).with_name("baseline.json")
 MAX_BASELINE_RATIO = 1.2
 IGNORED_BUDGET_SHARE = 0.5
-"""Below half of its budget a figure may move freely: timers of a shared machine do."""
+"""Below half of its budget a figure may vary freely, because timings on a shared machine do."""
 
 
 def main(arguments: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""Search over a million lines, and a hundred thousand rows that screens showed."""
+"""Measure searches over a million lines and a hundred thousand screen rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.bench.figure import BudgetedFigure, compute_percentile
 
 WORDS = [f"word{number}" for number in range(20_000)]
 WORD_WEIGHTS = list(accumulate(1 / (rank + 5) for rank in range(len(WORDS))))
-"""Zipf's law: the second word comes about half as often as the first, as in any language."""
+"""Zipf's law: the second word occurs about half as often as the first, as in natural language."""
 MARKER_WORDS = (("error", 0.03), ("warning", 0.05), ("ok", 0.1), ("rareneedle", 2e-5))
 QUERIES = [
     "error",
@@ -34,7 +34,7 @@ QUERIES = [
 ]
 
 TWO_WORD_QUERY = "error word40"
-"""Both words on one line: the index knows blocks of lines, so most candidates are judged and let go."""
+"""Both words on one line: the index stores blocks of lines, so most candidates are checked and dropped."""
 
 
 def measure_search(lines: int = 1_000_000) -> list[BudgetedFigure]:
@@ -86,7 +86,7 @@ async def fill_lines(store: Store, lines: int) -> None:
 
 
 async def fill_sightings(store: Store, rows: int) -> None:
-    """Sightings beside the lines: every search looks through both."""
+    """Store screen rows beside the lines: every search covers both."""
     chance = random.Random(8)
     panes = [pane.id for pane in await store.panes.list_panes()]
     for turn in range(rows // 1000):

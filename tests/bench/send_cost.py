@@ -1,4 +1,4 @@
-"""What the gate costs before the first byte is typed, beside a bare `tmux send-keys` that asks and records nothing.
+"""Measure the cost of the gate before the first byte is typed, compared with a bare `tmux send-keys`.
 
 Measured from the judging to tmux's word that the guarded write is done: the policy judges, intent and journal are on
 disk, and the write is checked inside the server. What the look at the pane before it costs is printed beside it.
@@ -43,21 +43,21 @@ ROBOT = Actor(kind="robot", uid=1000, pid=1)
 
 
 def measure_send_cost(sends: int = 1000, panes: int = 3) -> list[BudgetedFigure]:
-    """One send begins at a time; while it waits to be seen and taken, the next pane has its turn."""
+    """Start one send at a time; while it waits for verification, the next pane's send starts."""
     with make_short_folder() as folder, run_private_tmux(folder) as tmux, run_private_tmux(folder, "bare") as unwatched:
         bare, lanes = asyncio.run(_measure_sends(folder, (tmux, unwatched), sends, panes))
-    written = [took for lane in lanes for took in lane.write_times]
+    time_write = [took for lane in lanes for took in lane.write_times]
     delivered = [took for lane in lanes for took in lane.delivery_times]
     middle = compute_percentile(bare, 0.5)
-    asked = [took for lane in lanes for took in lane.request_times]
+    time_submit = [took for lane in lanes for took in lane.request_times]
     print(
-        f"  policy to write: {_format_times(written)}; with the snapshot before it: {_format_times(asked)};"
+        f"  policy to write: {_format_times(time_write)}; with the snapshot before it: {_format_times(time_submit)};"
         f" to delivered: {_format_times(delivered)}"
     )
     against = f"a bare `tmux send-keys` ({1000 * middle:.2f} ms), side by side"
     return [
         BudgetedFigure(
-            "send: judged, recorded and written, p50", compute_percentile(written, 0.5) / middle, 1, "x", against
+            "send: judged, recorded and written, p50", compute_percentile(time_write, 0.5) / middle, 1, "x", against
         )
     ]
 
@@ -78,7 +78,7 @@ async def _measure_sends(
 
 
 class SendLane:
-    """One pane with a shell, to which one text at a time is sent."""
+    """One pane with a shell that receives one text at a time."""
 
     def __init__(self, services: DaemonServices, pane: PaneId):
         self._services, self.pane = services, pane
@@ -90,7 +90,7 @@ class SendLane:
         self._is_over.set()
 
     async def wait_until_free(self) -> None:
-        """Wait until the last text was taken and the prompt has stood there for a while, as prompts do."""
+        """Wait until the last text was submitted and the prompt has been visible for a while."""
         await self._is_over.wait()
         await wait_until(self._is_at_prompt)
         await self._services.panes.wait_until_stored()
@@ -123,54 +123,54 @@ class SendLane:
 
 @asynccontextmanager
 async def _open_lanes(folder: str, tmux: PrivateTmux, count: int) -> AsyncIterator[list[SendLane]]:
-    places = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
-    make_instance_folders(places)
-    load_nonce(places.nonce_file)
-    policy, rc = Path(places.config_dir, "policy.toml"), Path(folder, "rc")
+    paths = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
+    make_instance_folders(paths)
+    load_nonce(paths.nonce_file)
+    policy, rc = Path(paths.config_dir, "policy.toml"), Path(folder, "rc")
     policy.parent.mkdir()
     policy.write_text(POLICY)
-    rc.write_bytes(BASH_RC.encode() + build_snippet("bash", places.nonce_file))
+    rc.write_bytes(BASH_RC.encode() + build_snippet("bash", paths.nonce_file))
     tmux.start_session("work", "exec sleep 1000")
     mux_ids = [tmux.open_window("work", f"exec bash --noprofile --rcfile {rc} -i") for _ in range(count)]
-    async with open_services(places, Settings(tmux_sockets=(tmux.socket,))) as world:
-        lanes = {mux_id: SendLane(world, await _wait_captured(world, mux_id)) for mux_id in mux_ids}
+    async with open_services(paths, Settings(tmux_sockets=(tmux.socket,))) as services:
+        lanes = {mux_id: SendLane(services, await _wait_captured(services, mux_id)) for mux_id in mux_ids}
         for mux_id in mux_ids:
-            tmux.type_line(mux_id, "")  # the first prompt may have been shown before it was heard
+            tmux.type_line(mux_id, "")  # the first prompt may have been printed before the capture started
         with _time_gate(lanes):
             yield list(lanes.values())
 
 
-async def _wait_captured(world: DaemonServices, mux_id: str) -> PaneId:
+async def _wait_captured(services: DaemonServices, mux_id: str) -> PaneId:
     async with asyncio.timeout(20):
         while True:
-            for view in await world.panes.list_panes():
+            for view in await services.panes.list_panes():
                 if view.instance.mux_id == mux_id and view.heard_by == "pipe":
                     return view.id
 
 
 @contextmanager
 def _time_gate(lanes: dict[str, SendLane]) -> Iterator[None]:
-    """Started where the gate is asked and where the judge is, stopped where tmux has answered the write."""
+    """Start timers at the gate and at the policy check, and stop them when tmux has confirmed the write."""
     by_pane = {lane.pane: lane for lane in lanes.values()}
-    do, judge, write = Gate.run, PolicyChecker.check, TmuxPaneControl.write
+    run_action, check_policy, write = Gate.run, PolicyChecker.check, TmuxPaneControl.write
 
-    async def asked(self: Gate, action: Any, *terms: Any) -> Any:
+    async def time_submit(self: Gate, action: Any, *args: Any) -> Any:
         by_pane[action.pane].requested_at = time.perf_counter()
-        return await do(self, action, *terms)
+        return await run_action(self, action, *args)
 
-    async def judged(self: PolicyChecker, action: Any, *terms: Any) -> Any:
+    async def time_policy_check(self: PolicyChecker, action: Any, *args: Any) -> Any:
         by_pane[action.pane].policy_checked_at = time.perf_counter()
-        return await judge(self, action, *terms)
+        return await check_policy(self, action, *args)
 
-    async def written(self: TmuxPaneControl, guard: Any, text: str) -> Any:
+    async def time_write(self: TmuxPaneControl, guard: Any, text: str) -> Any:
         outcome = await write(self, guard, text)
         lanes[guard.pane].record_write()
         return outcome
 
     with (
-        patch.object(Gate, "run", asked),
-        patch.object(PolicyChecker, "check", judged),
-        patch.object(TmuxPaneControl, "write", written),
+        patch.object(Gate, "run", time_submit),
+        patch.object(PolicyChecker, "check", time_policy_check),
+        patch.object(TmuxPaneControl, "write", time_write),
     ):
         yield
 

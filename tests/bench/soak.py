@@ -1,4 +1,4 @@
-"""A day at fifty times its speed: panes come, print and go by the hundred. In the end we hold what we held early.
+"""Simulate a day at fifty times its speed: hundreds of panes open, print and close, and no resource may grow.
 
 Panes are compared with panes: the first measure is taken when as many of them live as at the end.
 """
@@ -26,7 +26,7 @@ PANE_SCRIPT = (
 
 
 def measure_soak(panes: int = 400, pause: float = 0.15) -> list[BudgetedFigure]:
-    """So many panes in turn, ten of them at any time."""
+    """Run this many panes, ten of them at any time."""
     with make_short_folder() as folder, run_private_tmux(folder) as tmux:
         tmux.start_session("keep", "exec sleep 100000")
         kept = {"raw_retention": "0.00001", "maintenance_interval": "10"}
@@ -58,7 +58,7 @@ def measure_soak(panes: int = 400, pause: float = 0.15) -> list[BudgetedFigure]:
 
 
 def _run_panes(visor: VisorInstance, tmux: PrivateTmux, numbers: range, pause: float) -> dict[str, float]:
-    """Let these panes live; what is held once they are quiet and what they left is tidied up."""
+    """Run these panes; return the resources in use after they are closed and cleaned up."""
     for number in numbers:
         tmux.open_window("keep", PANE_SCRIPT.format(turns=200, name=number, rest=LIVE_PANES * pause))
         time.sleep(pause)

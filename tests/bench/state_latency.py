@@ -1,4 +1,4 @@
-"""How long what an agent does takes to be its state, by each way in which it is told.
+"""Measure how long an agent's action takes to become its published state, by each source.
 
 From the moment in which the agent runs its hook, rewrites its file, says it on its server, prints its mark or paints
 its screen, to the moment in which a listener has the change. Measured on a living daemon while other panes print.
@@ -31,7 +31,7 @@ from tests.unit.agents.adapters.codex.app_server_messages import (
 from tests.unit.agents.adapters.codex.server_client.fake_app_server import run_fake_app_server
 
 StateStep = tuple[str, Callable[[], Awaitable[None]]]
-"""The state that is to come, and what the agent does for it."""
+"""The expected state, and the action that leads to it."""
 OTHER_PANES = 10
 
 
@@ -73,7 +73,7 @@ def _build_figure(name: str, times: list[float], budget: float) -> BudgetedFigur
 
 
 class AgentPanes:
-    """One agent for each way; `served` is a Codex beside a server."""
+    """One agent for each source; `served` is a Codex with a server."""
 
     def __init__(self, tmux: PrivateTmux, folder: str):
         self._tmux = tmux
@@ -100,7 +100,7 @@ class AgentPanes:
 
 
 class StateListener:
-    """Whoever watches the agents: hears every change as it is told."""
+    """A client that watches the agents and receives every state change."""
 
     def __init__(self, visor: AsyncVisor):
         self._visor = visor
@@ -121,7 +121,7 @@ class StateListener:
             self._state_changes.put_nowait((event["pane"], event["data"]["after"], time.monotonic()))
 
     async def time_changes(self, actor: RecordedAgent, steps: list[StateStep], rounds: int) -> list[float]:
-        """Seconds of each change; the first round is not counted, in it everything is read for the first time."""
+        """Return the seconds of each change; the first round is not counted because it loads everything."""
         panes = (await self._visor.list_panes())["items"]
         pane = next(one["identity"]["id"] for one in panes if one["identity"]["pane_id"] == actor.mux_id)
         found = []
@@ -142,7 +142,7 @@ class StateListener:
 
 
 def build_hook_steps(stage: AgentPanes, one: VisorInstance) -> list[StateStep]:
-    """By the very script that agents run."""
+    """Report by the hook script that agents run."""
     actor = stage["gemini"]
     env = {**os.environ, "TMUX": f"{stage.socket},1,0", "TMUX_PANE": actor.mux_id}
 
@@ -163,7 +163,7 @@ def build_registry_steps(stage: AgentPanes) -> list[StateStep]:
 
 
 def build_rest_steps(stage: AgentPanes) -> list[StateStep]:
-    """Rest is believed a moment later: whether the turn ended well is told elsewhere."""
+    """Rest is published with a delay, because other sources report whether the turn succeeded."""
     return [("running", _build_status_writer(stage, "busy")), ("idle", _build_status_writer(stage, "idle"))]
 
 
@@ -174,37 +174,37 @@ def _build_status_writer(stage: AgentPanes, status: str) -> Callable[[], Awaitab
 
     async def write() -> None:
         now = time.time_ns() // 10**6
-        told = {"pid": actor.pid, "sessionId": "s", "status": status, "updatedAt": now, "statusUpdatedAt": now}
-        replace_file(path, json.dumps(told))
+        entry = {"pid": actor.pid, "sessionId": "s", "status": status, "updatedAt": now, "statusUpdatedAt": now}
+        replace_file(path, json.dumps(entry))
 
     return write
 
 
 def build_mark_steps(actor: RecordedAgent) -> list[StateStep]:
-    async def say(state: str) -> None:
+    async def send(state: str) -> None:
         actor.write_terminal(f"\x1b]7501;state={state}:app=codex\x1b\\")
 
-    return [("running", lambda: say("working")), ("waiting_approval", lambda: say("blocked:kind=permission"))]
+    return [("running", lambda: send("working")), ("waiting_approval", lambda: send("blocked:kind=permission"))]
 
 
 @asynccontextmanager
 async def serve_codex(actor: RecordedAgent) -> AsyncIterator[list[StateStep]]:
-    """A server in this Codex' home, with a thread in its folder."""
+    """Run a server in this Codex' home, with a thread in its folder."""
     thread = f"{time.time_ns() // 10**6:012x}"
     thread = f"{thread[:8]}-{thread[8:]}-7552-9a96-bdc8cca6f404"
     async with run_fake_app_server(str(actor.home / ".codex")) as server:
         await server.wait_for_request("thread/list")
-        about = build_started_message(thread, cwd=str(actor.cwd), createdAt=time.time_ns() // 10**9)
-        server.send_message(about)
+        started = build_started_message(thread, cwd=str(actor.cwd), createdAt=time.time_ns() // 10**9)
+        server.send_message(started)
 
-        async def say(status: dict[str, object]) -> None:
+        async def send(status: dict[str, object]) -> None:
             server.send_message(build_status_message(status, thread))
 
-        yield [("running", lambda: say(ACTIVE_STATUS)), ("waiting_approval", lambda: say(WAITING_STATUS))]
+        yield [("running", lambda: send(ACTIVE_STATUS)), ("waiting_approval", lambda: send(WAITING_STATUS))]
 
 
 def build_screen_steps(actor: RecordedAgent) -> list[StateStep]:
-    """A dialog, and work."""
+    """Show a dialog, then a working screen."""
     known = {scene.name: scene.screen for scene in load_scenes(actor.agent)}
 
     async def show(name: str) -> None:

@@ -1,4 +1,4 @@
-"""Every engine gives the same answers as Python's own ``re``, line by line."""
+"""Every pattern engine matches the same lines as Python's ``re``."""
 
 import re
 import threading
@@ -43,7 +43,7 @@ def matcher(request) -> PatternMatcher:
 
 
 @pytest.fixture(scope="module")
-def both() -> list[PatternMatcher]:
+def matchers() -> list[PatternMatcher]:
     return [compile_patterns(PATTERNS, engine) for engine in ENGINES]
 
 
@@ -66,38 +66,38 @@ def both() -> list[PatternMatcher]:
         ("q,r\nq r\nqxr", [(0, "in_class"), (0, "not_in_class"), (1, "in_class"), (2, "not_in_class")]),
     ],
 )
-def test_the_table_of_lines(matcher: PatternMatcher, text: str, expected: list[tuple[int, str]]):
+def test_lines_match_the_expected_patterns(matcher: PatternMatcher, text: str, expected: list[tuple[int, str]]):
     assert matcher.find_line_ids(text.encode()) == expected
 
 
-def test_a_pattern_may_match_over_a_newline_in_a_text_but_not_on_a_line(matcher: PatternMatcher):
+def test_a_pattern_matches_across_a_newline_in_a_text_but_not_by_line(matcher: PatternMatcher):
     assert "newline" in matcher.find_ids(b"a\nb")
     assert matcher.find_line_ids(b"a\nb") == [(0, "start")]
 
 
-def test_bytes_that_are_no_text_do_no_harm(matcher: PatternMatcher):
+def test_invalid_utf8_is_matched_without_an_error(matcher: PatternMatcher):
     assert "word" in matcher.find_ids(b"\xff\xfe foo \xe2\x94")
 
 
-def test_four_threads_get_their_own_answers(matcher: PatternMatcher):
+def test_four_threads_get_correct_results(matcher: PatternMatcher):
     texts = [b"foo " * 20_000, b"nothing at all " * 20_000, b"bar=1 " * 20_000, b"\n" * 1000]
     expected = [matcher.find_ids(text) for text in texts]
-    wrong: list[int] = []
+    mismatches: list[int] = []
 
     def work(number: int) -> None:
-        wrong.extend(number for _ in range(50) if matcher.find_ids(texts[number]) != expected[number])
+        mismatches.extend(number for _ in range(50) if matcher.find_ids(texts[number]) != expected[number])
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(len(texts))]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert wrong == []
+    assert mismatches == []
 
 
 @pytest.mark.parametrize("engine", [*ENGINES, "auto"])
 @pytest.mark.parametrize("pattern", ["(", "a(?=b)", "(?<!a)b", r"(a)\1", "a*+b", "x*", "", "^$", "[[:alpha:]]x"])
-def test_a_pattern_that_cannot_be_used_is_named(engine, pattern):
+def test_an_unusable_pattern_is_named_in_the_error(engine, pattern):
     with pytest.raises(ConfigError, match="bad_one") as error:
         compile_patterns({"fine": "abc", "bad_one": pattern}, engine)
     assert error.value.details == {"id": "bad_one"}
@@ -105,20 +105,20 @@ def test_a_pattern_that_cannot_be_used_is_named(engine, pattern):
 
 @build_settings(300)
 @given(st.text(alphabet=ALPHABET, max_size=60))
-def test_both_engines_see_on_every_line_what_python_sees(both, text):
+def test_both_engines_match_every_line_like_python_re(matchers, text):
     expected = sorted(
         (number, name)
         for number, line in enumerate(text.split("\n"))
         for name, pattern in PATTERNS.items()
         if re.search(pattern, line, re.MULTILINE if name == "caseless" else re.MULTILINE | re.ASCII)
     )
-    assert [matcher.find_line_ids(text.encode()) for matcher in both] == [expected, expected]
+    assert [matcher.find_line_ids(text.encode()) for matcher in matchers] == [expected, expected]
 
 
 @build_settings(200)
 @given(st.binary(max_size=40))
-def test_both_engines_agree_on_any_bytes(both, data):
-    first, second = both
+def test_both_engines_agree_on_any_bytes(matchers, data):
+    first, second = matchers
     assert first.find_ids(data) == second.find_ids(data)
     assert first.find_line_ids(data) == second.find_line_ids(data)
     assert ensure_utf8(data).decode() == data.decode(errors="replace")

@@ -1,4 +1,4 @@
-"""Both engines give the same rules for every line, those that ``re`` alone gives, however the lines are divided."""
+"""Both engines match the same rules as ``re`` on every line, for any batching of the lines."""
 
 from collections.abc import Sequence
 
@@ -16,29 +16,29 @@ from tests.pattern_cache import get_pattern_cache_dir
 RULES = [rule for rule in load_packs().rules if rule.scope in ("line", "stream")]
 ENGINES: tuple[EngineName, ...] = ("hyperscan", "re2")
 HITS = sorted({line for rule in RULES for hit in rule.hits for line in hit.text.split("\n")})
-Found = list[tuple[int, str, dict[str, str]]]
+FoundMatches = list[tuple[int, str, dict[str, str]]]
 
 
 @pytest.fixture(scope="module")
-def scans() -> dict[str, RuleScanner]:
+def scanners() -> dict[str, RuleScanner]:
     return {engine: RuleScanner(RULES, engine=engine, cache=get_pattern_cache_dir()) for engine in ENGINES}
 
 
-def by_hand(rules: Sequence[Rule], lines: Sequence[str]) -> Found:
-    """As the contract says it, one rule and one line at a time."""
-    found: Found = []
+def find_matches_with_re(rules: Sequence[Rule], lines: Sequence[str]) -> FoundMatches:
+    """Match one rule and one line at a time, as the contract defines it."""
+    found: FoundMatches = []
     for index, line in enumerate(lines):
         for rule in rules:
-            reach = WINDOW_LINES if rule.scope == "stream" else 1
-            window = "\n".join(lines[max(0, index - reach + 1) : index + 1])
+            window_lines = WINDOW_LINES if rule.scope == "stream" else 1
+            window = "\n".join(lines[max(0, index - window_lines + 1) : index + 1])
             match = find_match_ending_after(rule, window, len(window) - len(line))
-            taken = extract_captures(match) if match else None
-            found += [(index, rule.id, taken)] if taken is not None else []
+            captures = extract_captures(match) if match else None
+            found += [(index, rule.id, captures)] if captures is not None else []
     return sorted(found, key=lambda one: one[:2])
 
 
-def told(scan: RuleScanner, lines: Sequence[str], before: Sequence[str] = ()) -> Found:
-    found = [(match.line, match.rule.id, match.captures) for match in scan.scan_lines(lines, before)]
+def scan_for_matches(scanner: RuleScanner, lines: Sequence[str], before: Sequence[str] = ()) -> FoundMatches:
+    found = [(match.line, match.rule.id, match.captures) for match in scanner.scan_lines(lines, before)]
     return sorted(found, key=lambda one: one[:2])
 
 
@@ -47,27 +47,29 @@ LINES = st.lists(st.one_of(st.sampled_from(HITS), st.text("ab ■⎿│1:\xa0é"
 
 @settings(deadline=None)
 @given(LINES)
-def test_engines_agree_with_each_other_and_with_re(scans: dict[str, RuleScanner], lines: list[str]) -> None:
-    expected = by_hand(RULES, lines)
-    assert [told(scans[engine], lines) for engine in ENGINES] == [expected, expected]
+def test_both_engines_find_the_same_matches_as_re(scanners: dict[str, RuleScanner], lines: list[str]) -> None:
+    expected = find_matches_with_re(RULES, lines)
+    assert [scan_for_matches(scanners[engine], lines) for engine in ENGINES] == [expected, expected]
 
 
 @settings(deadline=None)
 @given(LINES, st.integers(0, 12))
-def test_a_border_between_batches_changes_nothing(scans: dict[str, RuleScanner], lines: list[str], cut: int) -> None:
+def test_matches_do_not_depend_on_batch_boundaries(
+    scanners: dict[str, RuleScanner], lines: list[str], cut: int
+) -> None:
     head, tail = lines[:cut], lines[cut:]
-    later = [(line + len(head), *rest) for line, *rest in told(scans["hyperscan"], tail, head[-3:])]
-    assert [*told(scans["hyperscan"], head), *later] == told(scans["hyperscan"], lines)
+    later = [(line + len(head), *rest) for line, *rest in scan_for_matches(scanners["hyperscan"], tail, head[-3:])]
+    assert [*scan_for_matches(scanners["hyperscan"], head), *later] == scan_for_matches(scanners["hyperscan"], lines)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_every_rule_finds_its_hits_and_leaves_its_misses(scans: dict[str, RuleScanner], engine: str) -> None:
-    scan = scans[engine]
+def test_every_rule_matches_its_hits_and_not_its_misses(scanners: dict[str, RuleScanner], engine: str) -> None:
+    scanner = scanners[engine]
     for rule in RULES:
         for hit in rule.hits:
-            assert rule.id in {match.rule.id for match in scan.scan_lines(hit.text.split("\n"))}, (rule.id, hit.text)
+            assert rule.id in {match.rule.id for match in scanner.scan_lines(hit.text.split("\n"))}, (rule.id, hit.text)
         for miss in rule.misses:
-            assert rule.id not in {match.rule.id for match in scan.scan_lines(miss.text.split("\n"))}, (
+            assert rule.id not in {match.rule.id for match in scanner.scan_lines(miss.text.split("\n"))}, (
                 rule.id,
                 miss.text,
             )

@@ -1,5 +1,8 @@
-"""How long to look. The habit tries a few of the examples that a test names, for what is broken plainly; `FUZZ=1` all
-of them, and `FUZZ=50 pytest tests/fuzz tests/property` fifty times as many."""
+"""Scale the number of hypothesis examples.
+
+By default a test runs 0.3 times the examples that it names. `FUZZ=1` runs all of them, and
+`FUZZ=50 pytest tests/fuzz tests/property` fifty times as many.
+"""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Bytes as terminals get them, guided by their grammar: whole, half, nested and broken sequences between text."""
+"""Strategies for terminal output: complete, partial, nested and malformed sequences between text."""
 
 from itertools import pairwise
 
@@ -46,6 +46,6 @@ cuts = st.lists(st.floats(0, 1), max_size=12)
 
 
 def split_chunks(data: bytes, cut_fractions: list[float]) -> list[bytes]:
-    """The same bytes in portions, some of them empty."""
+    """Return the same bytes in chunks, some of them empty."""
     places = [0, *sorted(int(cut * len(data)) for cut in cut_fractions), len(data)]
     return [data[start:end] for start, end in pairwise(places)]

@@ -1,4 +1,4 @@
-"""Any words as a command line: an answer with an exit status, never a fault of ours, and nothing a terminal obeys."""
+"""Any command line: it ends with an exit status, without an internal error, and prints no control characters."""
 
 import asyncio
 import tempfile
@@ -17,8 +17,8 @@ from tests.fuzz.example_count import build_settings
 from tests.fuzz.hostile_text import find_control_characters
 
 OPS = [op for op in catalog.load_all_operations() if not op.is_live and op.name not in ("wait_for", "watch_events")]
-"""Those that wait for something would wait for ever: no time passes here."""
-ENDLESS = ("--follow", "--wait-for")
+"""Operations that wait are left out: the fake clock never advances."""
+WAITING_FLAGS = ("--follow", "--wait-for")
 values = st.sampled_from(
     ["1", "2", "9", "0", "-1", "99999999999999999999", "%1", "=work:", "work", "pane:local/work/1/%1", "runtime:1",
      "x:",
@@ -29,32 +29,34 @@ values = st.sampled_from(
 
 def command_lines() -> st.SearchStrategy[tuple[str, ...]]:
     def words(op) -> st.SearchStrategy[tuple[str, ...]]:
-        flags = [flag for argument in list_arguments(op.args_type) for flag in argument.flags if flag not in ENDLESS]
-        some = st.sampled_from(flags) | values if flags else values
+        flags = [
+            flag for argument in list_arguments(op.args_type) for flag in argument.flags if flag not in WAITING_FLAGS
+        ]
+        flags_or_values = st.sampled_from(flags) | values if flags else values
         joined = st.builds(lambda flag, value: f"{flag}={value}", st.sampled_from(flags), values) if flags else values
         general = st.sampled_from(["--format", "--json", "-q", "--help", "--format=plain"])
-        return st.lists(some | joined | general, max_size=6).map(lambda rest: (*op.command.split(), *rest))
+        return st.lists(flags_or_values | joined | general, max_size=6).map(lambda rest: (*op.command.split(), *rest))
 
     return st.sampled_from(OPS).flatmap(words)
 
 
-async def answer_to(words: tuple[str, ...], folder: str) -> CommandResult:
-    world = await build_sample_services(Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r"))
+async def run_in_sample_services(words: tuple[str, ...], folder: str) -> CommandResult:
+    services = await build_sample_services(Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r"))
     async with asyncio.timeout(20):
-        return await run_command(world, *words)
+        return await run_command(services, *words)
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path, monkeypatch) -> None:
-    """Ops that write files on the caller's side write them here."""
+def work_in_tmp_path(tmp_path, monkeypatch) -> None:
+    """Make operations that write files on the client write them into tmp_path."""
     monkeypatch.chdir(tmp_path)
 
 
 @build_settings(150)
 @given(command_lines() | st.lists(values, max_size=3).map(tuple), st.booleans())
-def test_any_words_get_an_answer_that_is_not_our_fault(words, is_robot):
+def test_any_command_line_ends_without_an_internal_error_or_control_characters(words, is_robot):
     with tempfile.TemporaryDirectory() as folder:
-        answered = asyncio.run(answer_to(("robot", *words) if is_robot else words, folder))
-    assert answered.status in range(128)
-    assert answered.status != InternalError.exit_status, answered
-    assert find_control_characters(answered.out + answered.err, colours="--escapes" in " ".join(words)) == set()
+        result = asyncio.run(run_in_sample_services(("robot", *words) if is_robot else words, folder))
+    assert result.status in range(128)
+    assert result.status != InternalError.exit_status, result
+    assert find_control_characters(result.out + result.err, colours="--escapes" in " ".join(words)) == set()

@@ -1,4 +1,4 @@
-"""Any bytes as a config file, any words in the environment: Settings, or a ConfigError that names the place."""
+"""Any bytes as config file and any environment values: Settings, or a ConfigError that names the place."""
 
 import tempfile
 
@@ -63,13 +63,13 @@ lines = st.one_of(
     st.sampled_from(["[table]", "[[list]]", "# comment", "=", "a =", "\ufeff", '"quoted" = 1', "[a", "\r"]),
     st.text(max_size=8),
 )
-files = st.lists(lines, max_size=6).map(lambda said: "\n".join(said).encode("utf-8", "surrogatepass"))
+files = st.lists(lines, max_size=6).map(lambda content: "\n".join(content).encode("utf-8", "surrogatepass"))
 words = st.sampled_from(
     ["", "1", "-1", "nan", "a,b", "(", "a{1,99999}", "\n", "\udcff", "debug", "[", '["a"]', "9" * 5000]
 )
 
 
-def settings_of(data: bytes, environ: dict[str, str]) -> Settings | ConfigError:
+def load_from_bytes(data: bytes, environ: dict[str, str]) -> Settings | ConfigError:
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/config.toml", "wb") as file:
             file.write(data)
@@ -86,14 +86,14 @@ def settings_of(data: bytes, environ: dict[str, str]) -> Settings | ConfigError:
 @example(b"[" + b"a." * 5000 + b"a]", {})
 @example(b'redact_patterns = ["' + b"(" * 3000 + b'x"]', {})
 @example(b"\xff\xfe", {})
-def test_any_file_and_environment_is_understood_or_refused_with_a_reason(data, environ):
-    found = settings_of(data, environ)
+def test_any_config_file_and_environment_is_loaded_or_refused_with_a_message(data, environ):
+    found = load_from_bytes(data, environ)
     assert isinstance(found, (Settings, ConfigError))
     assert str(found)
 
 
 @pytest.mark.parametrize("kind", ["folder", "dangling link", "loop"])
-def test_what_is_no_file_is_refused_or_counts_as_absent(tmp_path, kind):
+def test_a_config_path_that_is_no_regular_file_is_refused_or_treated_as_absent(tmp_path, kind):
     path = tmp_path / "config.toml"
     {
         "folder": lambda: path.mkdir(),
@@ -102,5 +102,5 @@ def test_what_is_no_file_is_refused_or_counts_as_absent(tmp_path, kind):
     }[kind]()
     try:
         assert load_settings(Paths(str(tmp_path), str(tmp_path), str(tmp_path)), {}) == Settings()
-    except ConfigError as refused:
-        assert str(path) in refused.message
+    except ConfigError as error:
+        assert str(path) in error.message

@@ -1,4 +1,4 @@
-"""Any bytes from a control client: the parser never fails, and what stands in a body is never more than text."""
+"""Any bytes from a control client: the parser never raises, and a reply body is only text."""
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -21,11 +21,11 @@ WORDS = [
     *(b"tok:body", b"tok\r", b"other", b"other:body", b"%unlinked-window-close @1"),
 ]
 lines = st.sampled_from(WORDS) | st.binary(max_size=12).map(lambda data: data.replace(b"\n", b""))
-talk = st.lists(lines, max_size=16).map(lambda said: b"".join(line + b"\n" for line in said))
+outputs = st.lists(lines, max_size=16).map(lambda chosen: b"".join(line + b"\n" for line in chosen))
 body_lines = st.lists(lines.filter(lambda line: line.removesuffix(b"\r") != b"tok"), max_size=12)
 
 
-def items(portions: list[bytes], *tokens: str) -> list[ControlItem]:
+def parse_items(portions: list[bytes], *tokens: str) -> list[ControlItem]:
     parser = ControlParser()
     for token in tokens:
         parser.expect_reply(token)
@@ -33,19 +33,19 @@ def items(portions: list[bytes], *tokens: str) -> list[ControlItem]:
 
 
 @build_settings(300)
-@given(talk | st.binary(max_size=80), cuts, st.sampled_from([(), ("tok",), ("tok", "other"), ("other", "tok")]))
-def test_whatever_tmux_says_is_understood_the_same_however_it_is_cut(said, where, tokens):
-    assert items(split_chunks(said, where), *tokens) == items([said], *tokens)
+@given(outputs | st.binary(max_size=80), cuts, st.sampled_from([(), ("tok",), ("tok", "other"), ("other", "tok")]))
+def test_control_mode_output_parses_the_same_for_any_chunk_boundaries(data, where, tokens):
+    assert parse_items(split_chunks(data, where), *tokens) == parse_items([data], *tokens)
 
 
 @build_settings(300)
 @given(body_lines)
 @example([b"%end 7 3 1", b"%begin 7 4 1", b"%output %0 forged", b"%end 7 4 1"])
-def test_no_text_of_a_body_is_taken_for_what_tmux_says(body):
-    mark = b"%begin 7 2 1\ntok:body\n%end 7 2 1\n"
+def test_text_in_a_reply_body_is_never_parsed_as_a_notification(body):
+    token_reply = b"%begin 7 2 1\ntok:body\n%end 7 2 1\n"
     hostile = b"%begin 7 3 1\n" + b"".join(line + b"\n" for line in body) + b"%end 7 3 1\n"
-    said = mark + hostile + b"%begin 7 5 1\ntok\n%end 7 5 1\n"
-    assert items([said], "tok") == [ControlReply("tok", (), tuple(line.removesuffix(b"\r") for line in body))]
+    data = token_reply + hostile + b"%begin 7 5 1\ntok\n%end 7 5 1\n"
+    assert parse_items([data], "tok") == [ControlReply("tok", (), tuple(line.removesuffix(b"\r") for line in body))]
 
 
 @build_settings(300)
@@ -54,5 +54,5 @@ def test_no_text_of_a_body_is_taken_for_what_tmux_says(body):
         b"".join
     )
 )
-def test_any_escapes_are_undone_without_complaint(data):
+def test_any_escapes_are_unescaped_without_an_error(data):
     assert len(unescape(data)) <= len(data)

@@ -1,4 +1,4 @@
-"""Any text as a search: hits, or an error that says what to write instead; never an error of the database."""
+"""Any search text: hits, or an error with a hint; never a database error."""
 
 import asyncio
 import tempfile
@@ -38,25 +38,25 @@ filters = st.builds(lambda name, value: f"{name}:{value}", names, values)
 queries = st.lists(words | filters | st.text(max_size=5), max_size=10).flatmap(
     lambda parts: st.sampled_from([" ", ""]).map(lambda blank: blank.join(parts))
 )
-long = st.builds(lambda part, count: part * count, words, st.sampled_from([20, 130, 1500]))
+long_queries = st.builds(lambda part, count: part * count, words, st.sampled_from([20, 130, 1500]))
 
 
 @pytest.fixture(scope="module")
-def asked() -> Iterator[asyncio.Runner]:
+def runner() -> Iterator[asyncio.Runner]:
     with asyncio.Runner() as runner:
         yield runner
 
 
 @pytest.fixture(scope="module")
-def store(asked) -> Iterator[Store]:
+def store(runner) -> Iterator[Store]:
     with tempfile.TemporaryDirectory() as folder:
-        opened = asked.run(Store.open(f"{folder}/visor.db", SystemClock()))
-        asked.run(fill(opened))
+        opened = runner.run(Store.open(f"{folder}/visor.db", SystemClock()))
+        runner.run(store_texts(opened))
         yield opened
-        asked.run(opened.close())
+        runner.run(opened.close())
 
 
-async def fill(store: Store) -> None:
+async def store_texts(store: Store) -> None:
     server, mux_id = ServerInstance(TargetName("local"), "/s", 1, 1), MuxPaneId("%0")
     pane, _ = await store.panes.find_or_add(PaneInstance(server, mux_id), PaneFacts(mux_id=mux_id, pid=1), at=1)
     epoch = await store.output.open_epoch(pane, "pipe", 1)
@@ -65,14 +65,14 @@ async def fill(store: Store) -> None:
 
 
 @build_settings(250)
-@given(queries | long | st.text(max_size=30), st.sampled_from(["recency", "relevance"]), st.integers(0, 2))
+@given(queries | long_queries | st.text(max_size=30), st.sampled_from(["recency", "relevance"]), st.integers(0, 2))
 @example("since:1e400d a", "recency", 0)
 @example("pane:99999999999999999999999 a", "relevance", 0)
-def test_any_text_gives_hits_or_says_what_to_write_instead(asked, store, text, rank, context):
+def test_any_search_text_gives_hits_or_an_error_with_a_hint(runner, store, text, rank, context):
     try:
-        found = asked.run(search(store, SearchQuery(text=text, rank=rank, context=context), NOW))
-    except (BadRequest, Unsupported) as refused:
-        assert refused.message
-        assert refused.hint
+        found = runner.run(search(store, SearchQuery(text=text, rank=rank, context=context), NOW))
+    except (BadRequest, Unsupported) as error:
+        assert error.message
+        assert error.hint
     else:
         assert {hit.line.text for hit in found.hits} <= set(TEXTS)

@@ -1,4 +1,4 @@
-"""Any bytes on the daemon's socket, and any bytes from it: an answer or a clear refusal; the next client is served."""
+"""Any bytes to and from the daemon's socket: a response or a clear error, and other clients are still served."""
 
 import asyncio
 import tempfile
@@ -61,72 +61,72 @@ JSON = [
         b"\x00",
     ),
 ]
-talk = st.lists(st.sampled_from(JSON) | st.binary(max_size=12), max_size=8).map(
-    lambda said: b"".join(line + b"\n" for line in said)
+requests = st.lists(st.sampled_from(JSON) | st.binary(max_size=12), max_size=8).map(
+    lambda lines: b"".join(line + b"\n" for line in lines)
 )
 
 
-async def answers(path: str, portions: list[bytes]) -> bytes:
-    async with connect_client(path) as one:
-        for portion in portions:
-            one.send(portion)
+async def send_chunks(path: str, chunks: list[bytes]) -> bytes:
+    async with connect_client(path) as client:
+        for chunk in chunks:
+            client.send(chunk)
             await asyncio.sleep(0)
-        one.writer.write_eof()
+        client.writer.write_eof()
         try:
             async with asyncio.timeout(10):
-                return await one.read_to_end()
+                return await client.read_to_end()
         except ConnectionError:
             return b""
 
 
-def check(heard: bytes) -> None:
-    """JSON-RPC answers line by line, then at most one answer of the face protocol."""
-    while heard and not heard.startswith(b"a "):
-        line, newline, heard = heard.partition(b"\n")
+def check_response(response: bytes) -> None:
+    """Check for JSON-RPC responses line by line, then at most one response of the command protocol."""
+    while response and not response.startswith(b"a "):
+        line, newline, response = response.partition(b"\n")
         assert newline
         assert msgspec.json.decode(line)["jsonrpc"] == "2.0"
-    frames = command_protocol.FrameDecoder().feed(heard)
+    frames = command_protocol.FrameDecoder().feed(response)
     assert [kind for kind, _, _ in frames][-1:] in ([], [b"x"])
 
 
 @build_settings(60)
-@given(st.lists(st.tuples(talk | st.binary(max_size=60), cuts), min_size=1, max_size=4))
+@given(st.lists(st.tuples(requests | st.binary(max_size=60), cuts), min_size=1, max_size=4))
 @example([(line + b"\n", []) for line in JSON])
-def test_whatever_a_client_sends_is_answered_and_harms_nobody_else(said):
-    async def law() -> None:
+def test_any_client_bytes_are_answered_and_do_not_affect_other_clients(exchanges):
+    async def run() -> None:
         with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-            desk = FakeRequestHandler()
-            async with run_socket_server(f"{folder}/d", desk, LIMITS), connect_client(f"{folder}/d") as other:
-                for data, where in said:
-                    check(await answers(f"{folder}/d", split_chunks(data, where)))
-                    assert (await polite(other))["result"] == {"still": "here"}
-            assert not desk.stopped.is_set()
+            handler = FakeRequestHandler()
+            async with run_socket_server(f"{folder}/d", handler, LIMITS), connect_client(f"{folder}/d") as other:
+                for data, cut_fractions in exchanges:
+                    check_response(await send_chunks(f"{folder}/d", split_chunks(data, cut_fractions)))
+                    assert (await call_echo(other))["result"] == {"still": "here"}
+            assert not handler.stopped.is_set()
 
-    asyncio.run(law())
+    asyncio.run(run())
 
 
-async def polite(one: RawClient) -> dict:
-    return await one.call("echo", request_id=1, still="here")
+async def call_echo(client: RawClient) -> dict:
+    return await client.call("echo", request_id=1, still="here")
 
 
 @build_settings(200)
 @given(st.binary(max_size=80) | st.sampled_from(JSON))
-def test_any_request_line_is_a_request_or_malformed(line):
+def test_any_request_line_is_parsed_or_refused_as_malformed(line):
     assert isinstance(jsonrpc.parse_request(line), (jsonrpc.RpcRequest, jsonrpc.RpcResponse))
     try:
         assert command_protocol.parse_version(line) >= 0
         assert 0 <= command_protocol.decode_request(line).terminal.width <= 10_000
-    except command_protocol.MalformedCommand as refused:
-        assert str(refused)
+    except command_protocol.MalformedCommand as error:
+        assert str(error)
 
 
 @build_settings(200)
 @given(st.binary(max_size=80) | st.sampled_from(JSON))
-def test_any_answer_line_is_an_answer_or_says_to_restart(line):
+def test_any_response_line_is_parsed_or_refused_with_a_restart_hint(line):
     try:
         assert isinstance(jsonrpc.parse_incoming(line), jsonrpc.IncomingMessage)
-    except Unavailable as refused:
-        assert "visor daemon restart" in refused.hint
+    except Unavailable as error:
+        assert "visor daemon restart" in error.hint
 
 
 pieces = st.sampled_from(
@@ -152,14 +152,14 @@ pieces = st.sampled_from(
 @given(st.lists(pieces | st.binary(max_size=5), max_size=8).map(b"".join), cuts)
 @example(b"o " + b"0" * 26 + b"3\nabc", [0.8])
 @example(b"o " + b"9" * 5000 + b"\n", [])
-def test_any_frames_are_understood_the_same_however_they_are_cut(data, where):
-    assert understood(split_chunks(data, where)) == understood([data])
+def test_frames_decode_the_same_for_any_chunk_boundaries(data, cut_fractions):
+    assert decode_frames(split_chunks(data, cut_fractions)) == decode_frames([data])
 
 
-def understood(portions: list[bytes]) -> list[tuple[bytes, int, bytes]] | None:
-    """The frames, or None where nonsense came: then the client hangs up."""
+def decode_frames(chunks: list[bytes]) -> list[tuple[bytes, int, bytes]] | None:
+    """Return the frames, or None for malformed data, on which the client disconnects."""
     frames = command_protocol.FrameDecoder()
     try:
-        return [frame for portion in portions for frame in frames.feed(portion)]
+        return [frame for chunk in chunks for frame in frames.feed(chunk)]
     except command_protocol.MalformedCommand:
         return None

@@ -1,4 +1,4 @@
-"""A real tmux on a private socket and a whole Termvisor beside it; both are always reaped."""
+"""Fixtures: a real tmux on a private socket and a complete Termvisor instance; both are always stopped."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from tests.pattern_cache import install_pattern_cache
 
 
 class WatchedTmux:
-    """A tmux server that is being watched, and words to speak of both."""
+    """A tmux server that a Termvisor instance captures, with helpers for both."""
 
     def __init__(self, tmux: PrivateTmux, visor: VisorInstance):
         self.tmux, self.visor = tmux, visor
@@ -27,7 +27,7 @@ class WatchedTmux:
         )
 
     def wait_until_captured(self, mux_id: str, capture_method: str = "pipe") -> int:
-        """Wait until a pane is heard that way; our number for it."""
+        """Wait until a pane is captured by this method and return its pane number."""
         return wait_until(
             lambda: next(
                 (
@@ -40,10 +40,10 @@ class WatchedTmux:
         )
 
     def print_word(self, mux_id: str, word: str) -> None:
-        """Have a shell print a word, and wait until it can be read back."""
-        ours = wait_until(lambda: self.find_pane_id(mux_id))
+        """Let a shell print a word and wait until it is stored."""
+        pane_id = wait_until(lambda: self.find_pane_id(mux_id))
         self.tmux.type_line(mux_id, f"echo {word[:3]}''{word[3:]}")
-        self.visor.call_robot("wait-for", str(ours), f"^{word}$", "--regex", "--timeout-secs", "20")
+        self.visor.call_robot("wait-for", str(pane_id), f"^{word}$", "--regex", "--timeout-secs", "20")
 
     def read_lines(self, mux_id: str) -> list[str]:
         return call_robot(self.visor, "get-text", str(self.find_pane_id(mux_id)), "--tail", "500")["text"].split("\n")
@@ -55,7 +55,7 @@ class WatchedTmux:
         return [event["kind"] for event in call_robot(self.visor, "events", "--limit", "200")["items"]]
 
     def list_event_data(self, pane_id: int, kind: str) -> list[dict]:
-        """What was told of one pane, as the events' data."""
+        """Return the data of one pane's events of this kind."""
         found = call_robot(self.visor, "events", "--pane", str(pane_id), "--limit", "200")["items"]
         return [event["data"] for event in found if event["kind"] == kind]
 
@@ -65,7 +65,7 @@ class WatchedTmux:
 
 @contextmanager
 def run_compiled_instance(folder: str, *sockets: str) -> Iterator[VisorInstance]:
-    """A Termvisor that finds its patterns compiled."""
+    """Run a Termvisor instance with precompiled patterns."""
     with run_instance(folder, *sockets) as visor:
         install_pattern_cache(visor.paths)
         yield visor
@@ -73,7 +73,7 @@ def run_compiled_instance(folder: str, *sockets: str) -> Iterator[VisorInstance]
 
 @contextmanager
 def run_watched_tmux() -> Iterator[WatchedTmux]:
-    """A server that is being watched, for as many tests as like; each takes a session of its own."""
+    """Run a captured tmux server that several tests share; each test uses its own session."""
     with (
         make_short_folder() as folder,
         run_private_tmux(folder) as tmux,
@@ -96,8 +96,8 @@ def tmux(folder):
 
 @pytest.fixture
 def visor(folder, tmux):
-    with run_compiled_instance(folder, tmux.socket) as one:
-        yield one
+    with run_compiled_instance(folder, tmux.socket) as instance:
+        yield instance
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def scene(tmux, visor):
 
 @pytest.fixture
 def shell(scene):
-    """A shell that is being heard; tmux's id of it."""
+    """Start a captured shell and return tmux's pane id."""
     mux_id = scene.tmux.start_session(command="sh")
     scene.wait_until_captured(mux_id)
     return mux_id

@@ -1,11 +1,11 @@
-"""The moments of an act of a run, from the verdict to what is told of it: in each of them a daemon may die."""
+"""Crash points of a workflow action, from the policy verdict to the recorded outcome."""
 
 from contextvars import ContextVar
 from typing import NamedTuple
 
 
 class CrashPoint(NamedTuple):
-    """A call of the daemon's own; with ``stage`` only where it records that."""
+    """A call in the daemon; with ``stage`` only if it records that audit stage."""
 
     module: str
     owner: str
@@ -15,7 +15,7 @@ class CrashPoint(NamedTuple):
 
 
 class ActingRun(NamedTuple):
-    """Which run acts here, in which pane and at which step."""
+    """The run that executes an action, with its pane and step."""
 
     pane: int | None
     run: int
@@ -24,7 +24,7 @@ class ActingRun(NamedTuple):
 
 CURRENT_ACTION: ContextVar[ActingRun | None] = ContextVar("acting", default=None)
 CRASH_POINTS = {
-    "judged": (CrashPoint("termvisor.actions.gate", "Gate", "_admit", "after"),),
+    "checked": (CrashPoint("termvisor.actions.gate", "Gate", "_admit", "after"),),
     "recorded": (
         CrashPoint("termvisor.store.tables.deliveries", "DeliveryTable", "begin", "after"),
         CrashPoint("termvisor.store.tables.audit", "AuditTable", "add", "after", "intent"),
@@ -38,10 +38,10 @@ CRASH_POINTS = {
         CrashPoint("termvisor.store.tables.deliveries", "DeliveryTable", "end", "before"),
         CrashPoint("termvisor.store.tables.audit", "AuditTable", "add", "before", "outcome"),
     ),
-    "told": (
+    "finished": (
         CrashPoint("termvisor.store.tables.deliveries", "DeliveryTable", "end", "after"),
         CrashPoint("termvisor.store.tables.audit", "AuditTable", "add", "after", "outcome"),
     ),
 }
-HARMLESS_MOMENTS = ("judged", "told")
-"""Nothing had been done yet, or all of it is on record: the run ends as an undisturbed one does."""
+HARMLESS_MOMENTS = ("checked", "finished")
+"""Nothing was done yet, or everything is recorded: the run ends like an undisturbed one."""

@@ -2,8 +2,8 @@
 
 Usage: `python -m tests.live.crashing_send_daemon <moment> <nth>`.
 
-Between two lines of the daemon's own code nothing can be told from outside, so the moment is one of its calls: it dies
-right before or right after the nth call of that kind, with SIGKILL, as if the machine's owner had done it.
+The moment is a call in the daemon's own code, because nothing between two calls is visible from outside: the daemon
+kills itself with SIGKILL right before or right after the nth call of that kind.
 """
 
 import os
@@ -35,10 +35,10 @@ def arm_crash(moment: str, nth: int) -> None:
         is_last = next(calls) == nth
         if is_last and when == "before":
             os.kill(os.getpid(), signal.SIGKILL)
-        answer = await real(*args, **kwargs)
+        result = await real(*args, **kwargs)
         if is_last:
             os.kill(os.getpid(), signal.SIGKILL)
-        return answer
+        return result
 
     setattr(kind, name, call)
 

@@ -1,5 +1,7 @@
-"""The real daemon, which kills itself at the nth write of the runs' journal, or of the notices that are owed:
-`python -m tests.live.crashing_workflow_daemon <moment> <nth>`."""
+"""Run the real daemon and kill it at the nth write of the run journal or the notification outbox.
+
+Usage: `python -m tests.live.crashing_workflow_daemon <moment> <nth>`.
+"""
 
 import sys
 
@@ -10,8 +12,8 @@ JOURNAL_MOMENTS = {
     "after a step is written": ("termvisor.store.tables.workflow_runs", "WorkflowRunTable", "save_step", "after"),
 }
 NOTICE_MOMENTS = {
-    f"{when} a notice is {said}": ("termvisor.store.tables.notification_outbox", "NotificationOutbox", name, when)
-    for name, said in (("add_pending", "owed"), ("record_attempt", "begun"), ("finish", "ended"))
+    f"{when} a notice is {stage}": ("termvisor.store.tables.notification_outbox", "NotificationOutbox", name, when)
+    for name, stage in (("add_pending", "owed"), ("record_attempt", "begun"), ("finish", "ended"))
     for when in ("before", "after")
 }
 

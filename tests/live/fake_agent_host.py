@@ -1,4 +1,4 @@
-"""A theatre: understudies of an agent in panes of a real tmux, daemons that come and go, and a person who says yes."""
+"""Fake agents in panes of a real tmux, daemons that crash and restart, and a user who approves."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from tests.pattern_cache import install_pattern_cache
 ROOT = Path(__file__).resolve().parents[2]
 SHELL_RC = """
 HISTFILE= PROMPT_COMMAND= PS1='$ '
-export HOME={folder}/home UNDERSTUDY={folder} UNDERSTUDY_SESSION={session} PYTHONPATH={site}
+export HOME={folder}/home FAKE_CODEX_FOLDER={folder} FAKE_CODEX_SESSION={session} PYTHONPATH={site}
 codex() {{ {bin}/codex "$@"; }}
 cd {folder}/work
 """
@@ -38,11 +38,11 @@ when = { kind = ["send_text", "send_keys", "spawn", "notify", "run_workflow"] }
 answer = "allow"
 """
 REPEAT_AFTER_S = 2.0
-"""Seconds after which a person says it again: the daemon may have died before it heard."""
+"""Seconds after which the user repeats a command: the daemon may have died before receiving it."""
 
 
 class FakeAgentPane:
-    """One understudy: the shell in which it lives, and all that ever reached it."""
+    """One fake agent: its shell, and all input that it received."""
 
     def __init__(self, folder: Path, number: int, name: str):
         self.name, self.session = name, f"00000000-0000-4000-8000-{number:012d}"
@@ -57,14 +57,14 @@ class FakeAgentPane:
         os.write(self._cue_fd, f"{text}\n".encode())
 
     def list_starts(self) -> list[list[str]]:
-        """The words with which each understudy was started here."""
+        """Return the arguments of each start of the fake agent."""
         return [words for _, words in _read_json_lines(self.folder / "started")]
 
     def list_pids(self) -> list[int]:
         return [pid for pid, _ in _read_json_lines(self.folder / "started")]
 
     def read_input(self) -> str:
-        """Every key, in order, whichever of them got it."""
+        """Return all keys in order, of all starts."""
         return "".join(data for _, data in _read_json_lines(self.folder / "arrived"))
 
 
@@ -73,7 +73,7 @@ class FakeAgentHost:
         self._folder, self.tmux, self._own_tmux, self.visor = Path(folder, "roles"), tmux, own_tmux, visor
         self.agent_panes: list[FakeAgentPane] = []
         self.failure_states: dict[str, str] = {}
-        """By pane the state in which an agent is soon told of, as stuck or unanswered."""
+        """By pane, the state in which an agent is soon reported as stuck or unanswered."""
         install_pattern_cache(visor.paths)
         load_nonce(visor.paths.nonce_file)
         config = Path(visor.paths.config_dir)
@@ -88,18 +88,18 @@ class FakeAgentHost:
         env = " ".join(shlex.quote(f"{n}={v}") for n, v in visor.env.items() if n.startswith("VISOR_"))
         words = f"cd {ROOT} && exec env {env} bash --noprofile --norc -i"
         self._user_pane = own_tmux.start_session("person", words, width=120)
-        self._said_at: dict[str, float] = {}
+        self._typed_at: dict[str, float] = {}
 
     def open_pane(self, name: str) -> FakeAgentPane:
-        """A shell in a pane; nobody plays there yet."""
-        role = FakeAgentPane(self._folder, len(self.agent_panes) + 1, name)
-        rc = SHELL_RC.format(folder=role.folder, session=role.session, site=self._site, bin=self._programs)
-        start = role.folder / "rc"
+        """Open a pane with a shell, without an agent."""
+        agent_pane = FakeAgentPane(self._folder, len(self.agent_panes) + 1, name)
+        rc = SHELL_RC.format(folder=agent_pane.folder, session=agent_pane.session, site=self._site, bin=self._programs)
+        start = agent_pane.folder / "rc"
         start.write_text(rc + build_snippet("bash", self.visor.paths.nonce_file).decode())
         command = f"exec bash --noprofile --rcfile {start} -i"
-        role.mux_id = self.tmux.start_session(f"{name}{len(self.agent_panes)}", command, width=110, height=46)
-        self.agent_panes.append(role)
-        return role
+        agent_pane.mux_id = self.tmux.start_session(f"{name}{len(self.agent_panes)}", command, width=110, height=46)
+        self.agent_panes.append(agent_pane)
+        return agent_pane
 
     @contextmanager
     def run_daemon(self, **plan: object) -> Iterator[subprocess.Popen[bytes]]:
@@ -113,34 +113,36 @@ class FakeAgentHost:
                 process.kill()
 
     def start_agents(self) -> None:
-        """An understudy in every shell that is heard; done once each of them is known for the agent that it plays."""
+        """Start a fake agent in every captured shell and wait until each is identified."""
         wait_until(self._are_captured, timeout_s=40)
-        self._type_in_all(lambda role: "")  # the first prompt came before anybody heard it
+        self._type_in_all(lambda agent_pane: "")  # the first prompt was printed before the capture
         wait_until(lambda: self._are_captured("prompt"), timeout_s=40)
-        self._type_in_all(lambda role: f"codex resume {role.session}")
+        self._type_in_all(lambda agent_pane: f"codex resume {agent_pane.session}")
         wait_until(lambda: self._are_captured("alt_screen") and self._have_sessions(), timeout_s=40)
 
     def _type_in_all(self, build_line: Callable[[FakeAgentPane], str]) -> None:
-        for role in self.agent_panes:
-            self.tmux.type_line(role.mux_id, build_line(role))
+        for agent_pane in self.agent_panes:
+            self.tmux.type_line(agent_pane.mux_id, build_line(agent_pane))
 
     def _are_captured(self, activity: str = "") -> bool:
         items = call_robot(self.visor, "state")["items"]
         found = {item["identity"]["pane_id"]: item for item in items if item["heard_by"] == "pipe"}
-        for role in self.agent_panes:
-            role.pane = found[role.mux_id]["identity"]["id"] if role.mux_id in found else 0
-        kinds = {found[role.mux_id]["activity"]["kind"] if role.pane else "" for role in self.agent_panes}
+        for agent_pane in self.agent_panes:
+            agent_pane.pane = found[agent_pane.mux_id]["identity"]["id"] if agent_pane.mux_id in found else 0
+        kinds = {
+            found[agent_pane.mux_id]["activity"]["kind"] if agent_pane.pane else "" for agent_pane in self.agent_panes
+        }
         return kinds == {activity} if activity else "" not in kinds
 
     def _have_sessions(self) -> bool:
         known = {pane for (pane,) in self.query_database("SELECT pane FROM agent_session WHERE external_id != ''")}
-        silent = [role for role in self.agent_panes if role.pane not in known]
-        for role in silent:
-            role.send_cue("hello")
-        return not silent
+        unknown = [agent_pane for agent_pane in self.agent_panes if agent_pane.pane not in known]
+        for agent_pane in unknown:
+            agent_pane.send_cue("hello")
+        return not unknown
 
     def query_database(self, sql: str, *values: object) -> list[tuple]:
-        """What the store holds, whether a daemon lives or not."""
+        """Query the database; works without a running daemon."""
         database = sqlite3.connect(f"file:{self.visor.paths.database}?mode=ro", uri=True, timeout=10)
         try:
             return database.execute(sql, values).fetchall()
@@ -148,22 +150,22 @@ class FakeAgentHost:
             database.close()
 
     def approve_requests(self, skipped_panes: Collection[int] = ()) -> None:
-        """To every question that a run has asked, but not to those about these panes."""
-        asked = "SELECT id, asked ->> '$.pane', asked ->> '$.kind' FROM question WHERE state = 'open'"
-        for number, pane, kind in self.query_database(asked):
+        """Approve every request of a run, except those about these panes."""
+        open_requests = "SELECT id, asked ->> '$.pane', asked ->> '$.kind' FROM question WHERE state = 'open'"
+        for number, pane, kind in self.query_database(open_requests):
             if pane not in skipped_panes and kind in ("ask_person", "answer_dialog"):
                 self.type_visor_command(f"approve {number}")
 
     def resume_paused_runs(self, panes: Collection[int]) -> None:
-        """Runs in these panes that have paused need not wait."""
+        """Resume the paused runs in these panes."""
         for run, pane in self.query_database("SELECT id, pane FROM run WHERE status = 'paused'"):
             if pane in panes:
                 self.type_visor_command(f"workflow resume {run}")
 
     def type_visor_command(self, words: str) -> None:
-        """A person says it at their own terminal, and after a while again."""
-        if time.monotonic() - self._said_at.get(words, 0.0) > REPEAT_AFTER_S:
-            self._said_at[words] = time.monotonic()
+        """Type a visor command at the user's terminal, at most every few seconds."""
+        if time.monotonic() - self._typed_at.get(words, 0.0) > REPEAT_AFTER_S:
+            self._typed_at[words] = time.monotonic()
             self._own_tmux.type_line(self._user_pane, f"{sys.executable} -m tests.live.visor_without_start {words}")
 
     def list_open_runs(self) -> list[tuple[int, str]]:
@@ -175,10 +177,10 @@ def run_fake_agent_host(**settings: str) -> Iterator[FakeAgentHost]:
     with (
         make_short_folder() as folder,
         run_private_tmux(folder) as tmux,
-        run_private_tmux(folder, "p") as own,
+        run_private_tmux(folder, "p") as own_tmux,
         run_instance(folder, tmux.socket, **settings) as visor,
     ):
-        yield FakeAgentHost(folder, tmux, own, visor)
+        yield FakeAgentHost(folder, tmux, own_tmux, visor)
 
 
 def _read_json_lines(path: Path) -> Sequence[list]:

@@ -1,8 +1,8 @@
-"""A small program that stands in for Codex: it paints its screens, keeps a record of all that is typed, and answers.
+"""A fake Codex: it paints Codex' screens, logs all input, and answers.
 
-It is started under the name `codex`, by an interpreter that takes this file for its `sitecustomize`: so its argv is
-what was typed, as with the real one. Cues come by a FIFO, a line each. What it got is in `arrived`, a line a read: its
-pid and the bytes, as JSON.
+It is started under the name `codex` by an interpreter that loads this file as `sitecustomize`, so that its argv is what
+was typed, as with the real program. Cues arrive by a FIFO, one per line. Input is logged in `arrived`, one JSON line
+with pid and bytes per read.
 """
 
 import json
@@ -19,7 +19,7 @@ from pathlib import Path
 HEADER_ROWS = ["", "  >_ OpenAI Codex (v0.166.0)", "     /home/dev/work", ""]
 PLACEHOLDER = "Ask Codex to do anything"
 MAX_HELLOS, TICK_S = 240, 0.25
-"""How often one that takes up a conversation says so, and after how many seconds again."""
+"""How often a resumed session is reported, and the interval in seconds."""
 FOOTER_ROW = "  scripted-model default · /home/dev/work"
 DIALOG = """
   Would you like to run the following command?
@@ -61,7 +61,7 @@ class FakeCodex:
         self._rows: list[str] = []
         self._input_text, self._dialog, self._is_working = "", "", False
         self._turn_status: dict[str, object] = {}
-        """What it told last of its turn, as long as that holds."""
+        """The last reported turn status, while it is valid."""
         self._cue_fd = os.open(folder / "cues", os.O_RDWR)
         self._input_log_fd = os.open(folder / "arrived", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self._original_mode = termios.tcgetattr(0)
@@ -86,7 +86,7 @@ class FakeCodex:
                     self._run_cue(*line.split(" ", 1))
 
     def _repeat_status(self) -> None:
-        """What it is at is said anew: a daemon that comes up later reads only what is added to the file."""
+        """Repeat the status: a daemon that starts later reads only lines that are appended then."""
         if self._turn_status:
             self._append_rollout("event_msg", **self._turn_status)
         if self._hellos_left:
@@ -155,14 +155,14 @@ class FakeCodex:
         self._dialog = DIALOG.format(rest, rest)
 
     def _cue_hello(self, _rest: str) -> None:
-        """It says which conversation this is."""
+        """Report which session this is."""
         self._append_rollout("turn_context", model="scripted-model")
 
     def _cue_say(self, rest: str) -> None:
         self._rows.append(f"• {rest}")
 
     def _cue_work(self, _rest: str) -> None:
-        """Until it is told to finish."""
+        """Work until the cue `finish`."""
         self._is_working, self._turn_status = True, {"type": "task_started"}
         self._repeat_status()
 
@@ -173,7 +173,7 @@ class FakeCodex:
             self._end_turn("• Done.", "  Worked for 1s • 05:09")
 
     def _append_rollout(self, kind: str, **payload: object) -> None:
-        """A line in the file in which the agent keeps its conversation."""
+        """Append a line to the session file."""
         at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + f".{time.time_ns() // 10**6 % 1000:03d}Z"
         self._rollout_file.parent.mkdir(parents=True, exist_ok=True)
         with self._rollout_file.open("a") as file:
@@ -213,10 +213,10 @@ class FakeCodex:
 
 def main() -> None:
     words = sys.orig_argv[1:]
-    folder = Path(os.environ["UNDERSTUDY"])
+    folder = Path(os.environ["FAKE_CODEX_FOLDER"])
     with (folder / "started").open("a") as file:
         file.write(json.dumps([os.getpid(), words]) + "\n")
-    FakeCodex(folder, words[1] if words[:1] == ["resume"] else os.environ["UNDERSTUDY_SESSION"]).run()
+    FakeCodex(folder, words[1] if words[:1] == ["resume"] else os.environ["FAKE_CODEX_SESSION"]).run()
 
 
 if __name__ == "sitecustomize":

@@ -1,7 +1,7 @@
-"""Made-up secrets of many kinds, put together at run time, and a program that shows them in several ways.
+"""Fake secrets of many kinds, built at run time, and a program that prints them in several modes.
 
-Whether one came out is judged by telling pieces of it: a mask keeps the provider's prefix, and a cut row may keep a
-few characters behind it.
+A leak is detected by pieces of the secret: a mask keeps the provider's prefix, and a cut row may keep a few characters
+after it.
 """
 
 import random
@@ -66,7 +66,7 @@ SHOW_MODES = ("print", "halves", "colours", "fold", "box", "paint", "smear", "re
 
 
 class FakeSecret:
-    """``text`` is the secret as it is shown, ``hidden`` the part of it that must not be seen."""
+    """``text`` is the secret as printed, ``hidden`` the part that must be masked."""
 
     def __init__(self, kind: str, text: str, hidden: str):
         self.kind, self.text = kind, text
@@ -76,20 +76,20 @@ class FakeSecret:
 
 
 def build_provider_secrets(seed: int = 7) -> list[FakeSecret]:
-    """One of every provider's kind, and some that are recognised by what stands around them."""
-    draw = random.Random(seed)
-    found = [_build_provider_secret(kind, draw) for kind in PROVIDER_KINDS]
-    head, claims, sign = (_draw_characters("A-Za-z0-9", 40, draw) for _ in range(3))
+    """Build one secret of every provider kind, and a JWT."""
+    rng = random.Random(seed)
+    found = [_build_provider_secret(kind, rng) for kind in PROVIDER_KINDS]
+    head, claims, sign = (_draw_characters("A-Za-z0-9", 40, rng) for _ in range(3))
     found.append(FakeSecret("jwt", f"eyJhbGciOi{head}.eyJ{claims}.{sign}", f"{claims}.{sign}"))
     return found
 
 
 def build_context_secrets(seed: int = 8) -> list[FakeSecret]:
-    """Those that only their surroundings give away; they are looked for within one row."""
-    draw = random.Random(seed)
+    """Build secrets that are only recognized by their context within one row."""
+    rng = random.Random(seed)
 
     def build_secret(kind: str, text: str) -> FakeSecret:
-        hidden = _draw_characters("A-Za-z0-9", 24, draw)
+        hidden = _draw_characters("A-Za-z0-9", 24, rng)
         return FakeSecret(kind, text.format(hidden), hidden)
 
     return [
@@ -109,21 +109,21 @@ def _build_provider_secret(kind: SecretKind, rng: random.Random) -> FakeSecret:
 
 
 def _draw_characters(charset: str, length: int, rng: random.Random) -> str:
-    """Looks random: digits, lower and upper case in turn, where the kind has them."""
+    """Return random characters that alternate between digits, lower and upper case, as far as the charset allows."""
     classes = [found for members in _CHARACTER_CLASSES if (found := re.findall(f"[{charset}]", members))]
     return "".join(rng.choice(classes[at % len(classes)]) for at in range(length))
 
 
 def build_show_command(folder: str, show_mode: str, secrets: list[FakeSecret]) -> str:
-    """The command line that shows them."""
+    """Return the command line that prints the secrets."""
     script, rows = Path(folder) / "plant.py", Path(folder) / f"{show_mode}.rows"
-    if not script.exists():  # another pane may be reading it just now
+    if not script.exists():  # another pane may be reading it
         script.write_text(_PROGRAM)
     rows.write_text("".join(f"{one.text}\n" for one in secrets))
     return f"{sys.executable} -S {script} {show_mode} {rows}"
 
 
 def find_leaked_kinds(data: bytes, secrets: list[FakeSecret]) -> list[str]:
-    """The kinds of which a telling piece stands there, in any case: the index keeps words in lower case."""
+    """Return the kinds with a piece in the data, ignoring case: the index stores lower case."""
     lower = data.lower()
     return [one.kind for one in secrets if any(piece in lower for piece in one.pieces)]

@@ -1,4 +1,4 @@
-"""Disks that take nothing more: by a limit on our processes, which works anywhere, and by a small file system."""
+"""Simulate a full disk: by a file size limit on processes, or by a small file system."""
 
 import resource
 import subprocess
@@ -13,7 +13,7 @@ _UNLIMITED = resource.RLIM_INFINITY
 
 @contextmanager
 def block_file_growth(*pids: int) -> Iterator[None]:
-    """As long as it lasts no file can grow in these processes, whatever its size."""
+    """Prevent these processes from growing any file."""
     before = {pid: resource.prlimit(pid, resource.RLIMIT_FSIZE) for pid in pids}
     for pid, (_, hard) in before.items():
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, hard))
@@ -26,13 +26,13 @@ def block_file_growth(*pids: int) -> Iterator[None]:
 
 
 class SmallDisk:
-    """A file system of its own at ``path``; always unmounted."""
+    """A small file system at ``path``; always unmounted."""
 
     def __init__(self, path: str):
         self.path = path
 
     def fill(self) -> None:
-        """Until not one byte more fits."""
+        """Fill it to the last byte."""
         with open(f"{self.path}/ballast", "ab", buffering=0) as file:
             for size in (1 << 16, 1 << 12, 1):
                 try:

@@ -1,12 +1,12 @@
-"""The real daemon in which every run halts at a write of its journal; then the daemon kills itself.
+"""Run the real daemon, halt every run at a write of its journal, then kill the daemon.
 
 `python -m tests.live.halting_daemon '{"after": [1], "before": [2]}'`: runs in pane 1 halt right after their first write
-of this life, those in pane 2 right before their second. A run that halts does nothing more, as if the daemon had died
-in that moment; it dies once no further run halts. So one life takes every run one write further.
+in this daemon, those in pane 2 right before their second. A halted run does nothing more, as if the daemon had died at
+that moment; the daemon kills itself once no further run halts. So each daemon takes every run one write further.
 
-`{"during": {"3": "written"}, "memory": "/path"}`: runs in pane 3 halt at that moment of each of their acts, once; the
-file remembers which ones it was. `{"forgets": true}` is an engine that is broken on purpose: it does not know its own
-acts again. `{"hasty": true}`: what does not come up is given up soon.
+`{"during": {"3": "written"}, "memory": "/path"}`: runs in pane 3 halt once at that moment of each of their actions; the
+file stores which actions have halted. `{"forgets": true}` breaks the engine on purpose: it does not recognize its own
+actions after a restart. `{"hasty": true}` shortens the start timeout.
 """
 
 import asyncio
@@ -26,17 +26,17 @@ from termvisor.workflows.steps.act import ActionSteps
 from tests.live.crash_points import CRASH_POINTS, CURRENT_ACTION, ActingRun, CrashPoint
 
 HALT_GRACE_S = 0.25
-"""Seconds for other runs to come to their own write."""
+"""Seconds for other runs to reach their own write."""
 
 
 class HaltingDaemon:
-    """``added``: the very beginning of runs is such a moment, too: `before` or `after` it."""
+    """Halts runs at journal writes; ``added`` also halts `before` or `after` a run is added."""
 
     def __init__(self, *, after: Sequence[int] = (), before: Sequence[int] = (), added: str = ""):
         self._halt_after_panes, self._halt_before_panes, self._halt_on_add = after, before, added
         self._writes: Counter[int] = Counter()
         self._acting_runs: set[int] = set()
-        """Runs that are at something in their panes: a death in the midst of that is chosen, never an accident."""
+        """Runs that are executing an action: a kill during an action must be planned."""
         self._kill_timer: asyncio.TimerHandle | None = None
         self._original_put, self._original_add, self._original_act = (
             WorkflowRunTable.save_step,
@@ -72,16 +72,16 @@ class HaltingDaemon:
             for point in CRASH_POINTS[moment]:
                 self._patch_action(point, _HaltedActions(moment, during, memory))
 
-    def _patch_action(self, point: CrashPoint, acts: "_HaltedActions") -> None:
+    def _patch_action(self, point: CrashPoint, halted_actions: "_HaltedActions") -> None:
         kind = getattr(__import__(point.module, fromlist=[point.owner]), point.owner)
         real = getattr(kind, point.name)
 
         async def call(*args: Any, **kwargs: Any) -> Any:
-            is_it = not point.stage or any(entry.stage == point.stage for entry in args[1])
-            if is_it and point.when == "before" and acts.is_due():
+            is_match = not point.stage or any(entry.stage == point.stage for entry in args[1])
+            if is_match and point.when == "before" and halted_actions.is_due():
                 await self._halt_action()
             answer = await real(*args, **kwargs)
-            if is_it and point.when == "after" and acts.is_due():
+            if is_match and point.when == "after" and halted_actions.is_due():
                 await self._halt_action()
             return answer
 
@@ -119,7 +119,7 @@ class HaltingDaemon:
 
 
 class _HaltedActions(NamedTuple):
-    """Each act halts once: one that is not on record yet is done again in the next life."""
+    """Halt each action once: an action that is not stored yet is repeated by the next daemon."""
 
     moment: str
     during: dict[str, str]
@@ -136,22 +136,22 @@ class _HaltedActions(NamedTuple):
 
 
 def forget_action_keys() -> None:
-    """The key of an act is another one in every life, so that what came of it is not found."""
+    """Use a different action key in every daemon, so that earlier outcomes are not found."""
     real = deeds.build_correlation
     deeds.build_correlation = lambda going: f"{real(going)}.{os.getpid()}"
 
 
 def limit_failure_monitor(panes: dict[str, str]) -> None:
-    """An agent in one of these panes is in trouble soon, if it is in that state, and only once; others never are."""
+    """Report agents in these panes as failing soon and once, if they are in that state; never report others."""
     from termvisor.daemon.agents import failure_monitor
     from termvisor.model.detection.detection import DetectionFilter
 
-    look = failure_monitor.FailureMonitor.check_agent
+    check_agent = failure_monitor.FailureMonitor.check_agent
 
     async def check_listed_panes(self: Any, pane: Any, state: Any, since: Any) -> None:
-        told = await self._store.detections.list(DetectionFilter(pane=pane, type="agent.*", limit=1))
-        if panes.get(str(pane)) == state.value and not told:
-            await look(self, pane, state, since)
+        detections = await self._store.detections.list(DetectionFilter(pane=pane, type="agent.*", limit=1))
+        if panes.get(str(pane)) == state.value and not detections:
+            await check_agent(self, pane, state, since)
 
     async def has_no_request(_self: Any, _pane: Any, _since: Any) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""A program for panes that prints what hostile programs print, as much of it as is wished, and says when it is over."""
+"""A program that floods a pane with hostile output and then prints an end marker."""
 
 import sys
 from pathlib import Path
@@ -42,7 +42,7 @@ FLOOD_KINDS = tuple(line.split('"')[1] for line in _PROGRAM.splitlines() if line
 
 
 def build_flood_command(folder: str, kind: str, amount: float) -> str:
-    """The command line that prints about so many bytes, or makes so many writes where they are tiny."""
+    """Return the command line that prints about ``amount`` bytes; for `tiny`, ``amount`` writes."""
     script = Path(folder) / "flood.py"
     if not script.exists():
         script.write_text(_PROGRAM)

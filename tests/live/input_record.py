@@ -1,7 +1,7 @@
-"""Programs in panes that keep an exact record of what reached them: a shell, a reader of lines, a full-screen editor.
+"""Programs in panes that log their input: a shell, a line reader and a full-screen editor.
 
-Every text that is sent is one of a kind, so the record says how often it arrived with an Enter, and at whom: at which
-program, in the pane of which first process.
+Every sent text is unique, so the log shows how often it arrived with an Enter, in which program, and in the pane of
+which first process.
 """
 
 from collections import Counter
@@ -54,7 +54,7 @@ ReceivedInput = tuple[str, str, str]
 
 
 class InputRecord:
-    """Where all of them write what they took."""
+    """The log file of all programs."""
 
     def __init__(self, paths: Paths):
         make_instance_folders(paths)
@@ -76,15 +76,15 @@ class InputRecord:
 
     @property
     def shell_command(self) -> str:
-        """A bash that tells us what it does; it records `take <word>` and every command that it does not know.
+        """Return the command of a bash with shell integration that logs `take <word>` and every unknown command.
 
-        At its prompt `reader` and `editor` start the other two, as its children.
+        At its prompt, `reader` and `editor` start the other two programs as children.
         """
         return f"exec bash --noprofile --rcfile {self._folder}/rc -i"
 
     @property
     def reader_command(self) -> str:
-        """A program that reads lines at a prompt of its own, and tells us nothing."""
+        """Return the command of a program that reads lines at its own prompt, without integration."""
         return f"exec python3 {self._folder}/reader.py {self._log_file} $$"
 
     def list_received(self) -> list[ReceivedInput]:
@@ -92,5 +92,5 @@ class InputRecord:
         return [(one[0], one[1], one[2]) for one in found if len(one) == 3]
 
     def count_received(self) -> Counter[str]:
-        """How often each word arrived."""
+        """Return how often each word was received."""
         return Counter(word for _, _, word in self.list_received())

@@ -1,4 +1,4 @@
-"""Programs for panes that print exactly known bytes, and what the raw log made of them."""
+"""Programs that print known bytes in panes, and readers of the raw log to compare."""
 
 import hashlib
 import os
@@ -28,7 +28,7 @@ time.sleep(1000)
 
 
 class NumberedPrinter:
-    """One pane that prints numbered lines once everybody may start."""
+    """A program that prints numbered lines after `release`."""
 
     def __init__(self, folder: str, name: str, megabytes: float):
         self._folder, self.name = Path(folder), name
@@ -37,7 +37,7 @@ class NumberedPrinter:
     @property
     def command(self) -> str:
         script = self._folder / "printer.py"
-        if not script.exists():  # another printer may be reading it just now
+        if not script.exists():  # another printer may be reading it
             script.write_text(_PROGRAM)
         return f"exec {sys.executable} -S {script} {self._megabytes} {self.name} {self._folder}"
 
@@ -50,30 +50,30 @@ class NumberedPrinter:
 
     @property
     def printed(self) -> tuple[int, int, str]:
-        """Bytes, lines and sha256 of what was printed after the start sign."""
+        """Bytes, lines and sha256 of the output after the start marker."""
         total, number, digest = (self._folder / f"{self.name}.done").read_text().split()
         return int(total), int(number), digest
 
 
 def read_raw_log(raw_dir: str, pane: int) -> bytes:
-    """Everything that is kept of a pane, epoch after epoch."""
+    """Return all raw bytes of a pane, in epoch order."""
     epochs = sorted(Path(raw_dir, str(pane)).iterdir(), key=lambda path: int(path.name))
     return b"".join(part.read_bytes() for epoch in epochs for part in sorted(epoch.glob("*.raw")))
 
 
 def count_recorded_bytes(raw_dir: str) -> int:
-    """How many bytes are kept of all panes."""
+    """Return the number of raw bytes of all panes."""
     return sum(part.stat().st_size for part in Path(raw_dir).rglob("*.raw"))
 
 
 def hash_after_start(data: bytes) -> tuple[int, str]:
-    """Size and sha256 of what follows the start sign."""
+    """Return size and sha256 of the data after the start marker."""
     _, _, rest = data.partition(b"<<<start>>>\n")
     return len(rest), hashlib.sha256(rest).hexdigest()
 
 
 def count_timed_bytes(raw_dir: str, pane: int) -> int:
-    """How many bytes the index vouches for with a time."""
+    """Return how many bytes have a time in the index."""
     total = 0
     for epoch in Path(raw_dir, str(pane)).iterdir():
         records = b"".join(part.read_bytes() for part in sorted(epoch.glob("*.idx")))
@@ -86,6 +86,6 @@ def count_timed_bytes(raw_dir: str, pane: int) -> int:
 
 
 def read_resident_bytes(pid: int) -> int:
-    """Resident memory of a process, in bytes."""
+    """Return the resident memory of a process in bytes."""
     with open(f"/proc/{pid}/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

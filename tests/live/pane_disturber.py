@@ -2,8 +2,8 @@
 
 Usage: `python -m tests.live.pane_disturber <tmux socket> <seed> <kind>=<pane>=<command> …`.
 
-Until it is ended it does, at random, what people and programs do to panes: it starts programs, kills them, puts others
-in their place, moves panes and looks at their history. It never presses Enter on what it did not type itself.
+Until it is killed, it starts, kills and replaces programs, moves panes and enters copy mode. It never presses Enter on
+text that it did not type itself.
 """
 
 import contextlib
@@ -23,14 +23,14 @@ class PaneDisturber:
 
     def disturb_once(self) -> None:
         kind, pane, command = self._rng.choice(self._panes)
-        acts: dict[str, list[Callable[[str, str], None]]] = {
+        actions_by_kind: dict[str, list[Callable[[str, str], None]]] = {
             "shell": [self._run_editor],
             "reader": [],
             "nested": [self._kill_child, self._start_reader, self._start_reader],
         }
-        act = self._rng.choice(
+        action = self._rng.choice(
             [
-                *acts[kind],
+                *actions_by_kind[kind],
                 self._respawn_pane,
                 self._swap_panes,
                 self._enter_copy_mode,
@@ -38,8 +38,8 @@ class PaneDisturber:
                 self._clear_line,
             ]
         )
-        with contextlib.suppress(AssertionError):  # the pane is not in the mood for it
-            act(pane, command)
+        with contextlib.suppress(AssertionError):  # not possible in the current state of the pane
+            action(pane, command)
         self._pause()
 
     def _respawn_pane(self, pane: str, command: str) -> None:
@@ -85,8 +85,8 @@ class PaneDisturber:
 
 if __name__ == "__main__":
     found = [one.split("=", 2) for one in sys.argv[3:]]
-    meddler = PaneDisturber(
+    disturber = PaneDisturber(
         PrivateTmux(sys.argv[1]), random.Random(int(sys.argv[2])), [(one[0], one[1], one[2]) for one in found]
     )
     while True:
-        meddler.disturb_once()
+        disturber.disturb_once()

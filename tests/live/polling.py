@@ -1,4 +1,4 @@
-"""Waiting for something real to happen, with a deadline and no fixed sleep."""
+"""Poll for a condition with a deadline instead of a fixed sleep."""
 
 import time
 from collections.abc import Callable
@@ -8,10 +8,10 @@ T = TypeVar("T")
 
 
 def wait_until(check: Callable[[], T], *, timeout_s: float = 40.0) -> T:
-    """The first answer that is true; fails with the last one when none comes in time."""
+    """Return the first true result of ``check``. Raises AssertionError with the last result on timeout."""
     deadline = time.monotonic() + timeout_s
-    while not (answer := check()):
+    while not (result := check()):
         if time.monotonic() > deadline:
-            raise AssertionError(f"not within {timeout_s} s; last answer: {answer!r}")
+            raise AssertionError(f"not within {timeout_s} s; last result: {result!r}")
         time.sleep(0.05)
-    return answer
+    return result

@@ -1,6 +1,4 @@
-"""Programs for panes that repaint: an agent-like one with a spinner, a transcript and an input box, told what to do by
-lines in a file.
-"""
+"""A repainting program with a spinner, a transcript and an input box, controlled by lines in a file."""
 
 import os
 import sys
@@ -8,18 +6,18 @@ from pathlib import Path
 
 _PROGRAM = r"""
 import os, sys, time
-told_in, name, screen, updates = sys.argv[1:]
+instruction_file, name, screen, updates = sys.argv[1:]
 is_main, is_synced = screen == "main", updates == "sync"
-said, typed, frame, done, lines = [], "", 0, 0, 0
+transcript, typed, frame, done, lines = [], "", 0, 0, 0
 height = os.get_terminal_size().lines
 def out(text): os.write(1, text.encode())
-def told():
-    try: return open(told_in, encoding="utf-8").read().split("\n")[:-1]
+def read_instructions():
+    try: return open(instruction_file, encoding="utf-8").read().split("\n")[:-1]
     except FileNotFoundError: return []
 def rows():
     status = "⠋⠙⠹⠸⠼⠴"[frame % 6] + f" Thinking… {frame}s (esc to interrupt)"
     box = ["─" * 60, "❯ " + typed, "─" * 60]
-    return [f"Agent {name} says hello"] + said[-(height - 8):] + [status] + box + ["  ? for shortcuts"]
+    return [f"Agent {name} says hello"] + transcript[-(height - 8):] + [status] + box + ["  ? for shortcuts"]
 def picture(shown):
     if is_main:
         return ("\x1b[%dA" % (lines - 1) if lines > 1 else "") + "\r\x1b[J" + "\r\n".join(shown)
@@ -27,9 +25,9 @@ def picture(shown):
     return "\x1b[H" + "\r\n".join(row + "\x1b[K" for row in shown) + "\x1b[J" + cursor
 if not is_main: out("\x1b[?1049h")
 while True:
-    for word, _, text in (line.partition(" ") for line in told()[done:]):
+    for word, _, text in (line.partition(" ") for line in read_instructions()[done:]):
         done += 1
-        if word == "say": said.append(text)
+        if word == "say": transcript.append(text)
         elif word == "type": typed = text
         elif word == "quit":
             if not is_main: out("\x1b[?1049l")
@@ -43,7 +41,7 @@ while True:
 
 
 class RepaintingProgram:
-    """One program that paints: on the alternate or the main screen, with or without synchronized updates."""
+    """A repainting program on the alternate or main screen, with or without synchronized updates."""
 
     def __init__(self, folder: str, name: str, *, screen: str = "alternate", sync: bool = False):
         self._folder, self.name = Path(folder), name
@@ -57,11 +55,11 @@ class RepaintingProgram:
         return f"{sys.executable} -S {script} {self._folder}/{self.name} {self.name} {' '.join(self._options)}"
 
     def add_row(self, text: str) -> None:
-        """A new row in its transcript."""
+        """Add a row to its transcript."""
         self._send_instruction(f"say {text}")
 
     def set_input(self, text: str) -> None:
-        """What stands in its input box now."""
+        """Set the text of its input box."""
         self._send_instruction(f"type {text}")
 
     def quit(self) -> None:

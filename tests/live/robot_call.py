@@ -1,6 +1,6 @@
-"""What `visor robot` says, asked from this process: a look costs a millisecond, so that waiting costs little.
+"""Call `visor robot` from this process: a call takes a millisecond, so polling is cheap.
 
-The courier is the command's own. A daemon is started where there is none; what fails is asked by the command itself.
+It uses the command's own client. It starts a daemon if none runs; a failed call is repeated by the real command.
 """
 
 from typing import Any
@@ -14,10 +14,10 @@ from termvisor.testing.visor_instance import VisorInstance
 
 
 def call_robot(visor: VisorInstance, *words: str) -> Any:
-    """The data of a robot call that must succeed."""
+    """Return the data of a robot call that must succeed."""
     if not daemon_process.is_running(visor.paths):
         visor.start()
-    said = bytearray()
-    asked = command_protocol.CommandRequest(words, True, "/")
-    status = fast_client.exchange(visor.paths.daemon_socket, asked, lambda _kind, data: said.extend(data))
-    return msgspec.json.decode(said)["data"] if status == 0 else visor.call_robot(*words)
+    output = bytearray()
+    request = command_protocol.CommandRequest(words, True, "/")
+    status = fast_client.exchange(visor.paths.daemon_socket, request, lambda _kind, data: output.extend(data))
+    return msgspec.json.decode(output)["data"] if status == 0 else visor.call_robot(*words)

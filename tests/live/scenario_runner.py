@@ -1,4 +1,4 @@
-"""A show: plays in many panes at once, undisturbed or with a daemon that is killed at every write of every run."""
+"""Run scenarios in many panes at once, undisturbed or with a daemon that is killed at every write of every run."""
 
 import subprocess
 import time
@@ -14,25 +14,25 @@ SCENARIO_TIMEOUT_S = 120.0
 
 
 class ScenarioResult(NamedTuple):
-    """What came of a run: nothing in it depends on the time, on numbers or on who was killed when."""
+    """The result of a run, without anything that depends on times, ids or crashes."""
 
     status: str
     steps: list[tuple[str, str, str]]
     typed: str
     started: int
     events: list[tuple[str, str]]
-    """What was detected in the pane, and who saw to it; its banner may be painted over before anybody looks."""
+    """Detections in the pane and their handlers, without session starts: their banner may be overwritten early."""
 
 
 class RunningScenario:
-    """A play in one pane."""
+    """A scenario in one pane."""
 
     def __init__(self, scenario: WorkflowScenario, agent_pane: FakeAgentPane):
         self.scenario, self.agent_pane = scenario, agent_pane
         self._cues_left = list(scenario.next_cues)
 
     def send_due_cue(self, host: FakeAgentHost) -> None:
-        """What happens next, once the run waits for it."""
+        """Send the next cue once the run waits for it."""
         if self._cues_left and _is_cue_due(host, self.scenario.workflow, self.agent_pane.pane, self._cues_left[0]):
             self.agent_pane.send_cue(self._cues_left.pop(0).cue)
 
@@ -61,19 +61,19 @@ class RunningScenario:
 
 
 class ScenarioRunner:
-    """``lives`` counts the daemons that died."""
+    """Runs scenarios; ``crash_count`` counts the daemons that died."""
 
     def __init__(self, host: FakeAgentHost, scenarios: Sequence[WorkflowScenario]):
         self._host, self._scenarios = host, scenarios
         self.crash_count = 0
 
     def open_scenarios(self, names: Collection[str] = ()) -> list[RunningScenario]:
-        """The understudies come on; with ``names`` only those of these plays."""
-        wanted = [play for play in self._scenarios if not names or play.workflow in names]
-        return [RunningScenario(play, self._host.open_pane(play.workflow)) for play in wanted]
+        """Open a pane per scenario; with ``names`` only for these workflows."""
+        wanted = [scenario for scenario in self._scenarios if not names or scenario.workflow in names]
+        return [RunningScenario(scenario, self._host.open_pane(scenario.workflow)) for scenario in wanted]
 
     def start_agents(self, parts: Sequence[RunningScenario]) -> None:
-        """Once every understudy is known for the agent that it plays."""
+        """Start the agents and wait until each is identified."""
         with self._host.run_daemon():
             self._host.start_agents()
         self._host.failure_states = {
@@ -92,7 +92,7 @@ class ScenarioRunner:
     def run_disturbed(
         self, parts: Sequence[RunningScenario], crash_plans: Sequence[dict], max_crashes: int = 200
     ) -> None:
-        """A life for each of these plans, the last of them again and again; after so many, an undisturbed one."""
+        """Run a daemon per crash plan, repeating the last plan; after ``max_crashes``, run an undisturbed daemon."""
         has_begun = False
         while self.crash_count < max_crashes:
             plan = crash_plans[min(self.crash_count, len(crash_plans) - 1)]
@@ -107,7 +107,7 @@ class ScenarioRunner:
             assert not self._run_daemon(process, parts)
 
     def _run_daemon(self, process: "subprocess.Popen[bytes]", parts: Sequence[RunningScenario]) -> bool:
-        """Until the daemon dies or all is over; whether it died."""
+        """Wait until the daemon dies or all runs end; return True if it died."""
         deadline = time.monotonic() + SCENARIO_TIMEOUT_S
         while process.poll() is None:
             with suppress(OperationalError):
@@ -117,7 +117,7 @@ class ScenarioRunner:
                 self._host.resume_paused_runs({part.agent_pane.pane for part in parts if part.scenario.is_resumed})
                 for part in parts:
                     part.send_due_cue(self._host)
-            assert time.monotonic() < deadline, f"{self._host.list_open_runs()} go on for too long"
+            assert time.monotonic() < deadline, f"{self._host.list_open_runs()} take too long"
             time.sleep(0.05)
         return True
 

@@ -1,6 +1,6 @@
-"""Real shells in panes: how each is started with nothing but the set-up of a test, and what that set-up says.
+"""Start real shells in panes with only a test's setup.
 
-The prompts are the difficult ones: two rows, colours, a right prompt. The marks are OSC 133 with a nonce, or without.
+The prompts are complex: two rows, colours, a right prompt. The marks are OSC 133, with or without a nonce.
 """
 
 from pathlib import Path
@@ -46,13 +46,13 @@ function on_end --on-event fish_postexec; mark "D;$status"; end
 
 
 class ShellPrompt:
-    """One shell: its set-up without and with marks, and the command that makes it read that from ``{rc}``."""
+    """One shell: its setup without and with marks, and the command that reads the setup from ``{rc}``."""
 
     def __init__(self, name: str, plain: str, marks: str, command: str):
         self.name, self._plain, self._marks, self._command = name, plain, marks, command
 
     def build_command(self, home: Path, *, marks: bool = False, nonce: str = "") -> str:
-        """For a pane: the shell, as soon as there is a file `go` beside its set-up."""
+        """Return a pane command that starts the shell as soon as a file `go` exists."""
         rc = home / ".zshrc"
         rc.write_text(f"{self._export_nonce(nonce)}{self._plain}{self._marks if marks else ''}")
         skip_fish_first_start(home)
@@ -68,7 +68,7 @@ class ShellPrompt:
 
 
 def skip_fish_first_start(home: Path) -> None:
-    """At its first one fish reads every manual page there is, in the background: twenty seconds of a core each time."""
+    """Skip fish's first-start scan of all manual pages, which takes twenty seconds of CPU."""
     (home / ".local/share/fish/generated_completions").mkdir(parents=True, exist_ok=True)
 
 

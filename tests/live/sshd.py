@@ -1,4 +1,4 @@
-"""A real sshd on loopback, with keys of its own, that lets in whoever runs the tests."""
+"""Run a real sshd on loopback with its own keys for the current user."""
 
 import contextlib
 import getpass
@@ -14,7 +14,7 @@ from tests.live.polling import wait_until
 
 INSTALL_COMMAND = ".ci/setup live"
 REMOTE_PROMPT = "\nfar-away"
-"""The prompt over there, at the start of a row."""
+"""The remote prompt at the start of a row."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class SshServer:
 
     @property
     def shell_command(self) -> str:
-        """What a person types to get a shell over there, whose prompt then says so."""
+        """Return the command line that opens a remote shell with a distinct prompt."""
         options = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
         where = f"-tt -F none -i {self.folder}/key -p {self.port} {options} {getpass.getuser()}@127.0.0.1"
         return f"ssh {where} \"PS1='far-away' exec bash --norc\""
@@ -41,16 +41,16 @@ def run_sshd(folder: Path) -> Iterator[SshServer]:
     for name in ("host", "key"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
     (folder / "authorized").write_text((folder / "key.pub").read_text())
-    one = SshServer(folder, _find_free_port())
+    address = SshServer(folder, _find_free_port())
     (folder / "config").write_text(
-        f"ListenAddress 127.0.0.1\nPort {one.port}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\n"
+        f"ListenAddress 127.0.0.1\nPort {address.port}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/authorized\n"
         "StrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\nPermitRootLogin yes\nPrintMotd no\n"
     )
     with (folder / "log").open("w") as log:
         server = subprocess.Popen([program, "-D", "-e", "-f", folder / "config"], stderr=log)
     try:
-        wait_until(lambda: _is_answering(one.port))
-        yield one
+        wait_until(lambda: _is_answering(address.port))
+        yield address
     finally:
         server.terminate()
         server.wait()
@@ -63,5 +63,5 @@ def _find_free_port() -> int:
 
 
 def _is_answering(port: int) -> bool:
-    with socket.socket() as line:
-        return line.connect_ex(("127.0.0.1", port)) == 0
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,4 +1,4 @@
-"""A person at a terminal of their own, before a watched shell whose policy asks about some of their commands."""
+"""A user at a terminal without capture, and a captured shell whose policy asks for some commands."""
 
 import os
 import shlex
@@ -32,7 +32,7 @@ SHELL_RC = "HISTFILE=\nPS1='$ '\nset +o history; set -o history\n"
 
 
 class TerminalUser:
-    """Types at their own terminal, which nobody watches; ``shell`` is the watched pane, ``pane`` our number of it."""
+    """A user at their own terminal; ``shell_pane`` is the captured pane, ``pane_id`` its number."""
 
     def __init__(self, scene: WatchedTmux, own_tmux: PrivateTmux, folder: str):
         self.visor, self._scene, self._own_tmux, self.folder = scene.visor, scene, own_tmux, folder
@@ -48,22 +48,22 @@ class TerminalUser:
         self.run_command("PS1='me> '; visor() { " + f'{sys.executable} -m termvisor "$@"; }}')
 
     def run_command(self, command: str) -> None:
-        """Type a command once the watched shell is at its prompt."""
+        """Type a command once the captured shell is at its prompt."""
         self.wait_for_prompt()
         self.type_command(command)
 
     def wait_for_prompt(self) -> None:
-        """Wait until the watched shell is known to be at its prompt."""
+        """Wait until the captured shell is proven to be at its prompt."""
         self._scene.tmux.type_line(self.shell_pane, "")
         wait_until(self._is_at_prompt)
 
     def type_command(self, command: str) -> None:
-        """On an empty terminal."""
+        """Clear the terminal and type a command."""
         self._own_tmux("send-keys", "-R", "-t", self._terminal)
         self._own_tmux.type_line(self._terminal, command)
 
     def wait_for_text(self, text: str) -> str:
-        """Their terminal, once it shows this."""
+        """Wait until the terminal shows this text and return its screen."""
         try:
             return wait_until(lambda: shown if text in (shown := self.terminal_text) else "")
         except AssertionError as error:
@@ -75,11 +75,11 @@ class TerminalUser:
         self._own_tmux("send-keys", "-t", self._terminal, *keys)
 
     def press_keys_in_shell(self, *keys: str) -> None:
-        """At the watched pane itself."""
+        """Press keys in the captured pane."""
         self._scene.tmux("send-keys", "-t", self.shell_pane, *keys)
 
-    def answer_question(self, *keys: str) -> None:
-        """A question, once it is there."""
+    def answer_prompt(self, *keys: str) -> None:
+        """Wait for the approval prompt and answer it."""
         self.wait_for_text("[y/s/e/N]")
         self.press_keys(*keys)
 
@@ -91,12 +91,12 @@ class TerminalUser:
     def shell_text(self) -> str:
         return self._scene.tmux("capture-pane", "-p", "-J", "-t", self.shell_pane)
 
-    def list_questions(self) -> dict[str, str]:
-        """Every text that was ever asked about, with what became of the newest question about it."""
+    def list_request_states(self) -> dict[str, str]:
+        """Return the state of the newest request by text."""
         return {item["action"]["text"]: item["state"] for item in call_robot(self.visor, "inbox", "--all")["items"]}
 
-    def find_question(self, text: str) -> int:
-        """Of the open question about a text, once it is asked."""
+    def find_request(self, text: str) -> int:
+        """Wait for an open request about a text and return its id."""
         found = wait_until(
             lambda: [item for item in call_robot(self.visor, "inbox")["items"] if item["action"].get("text") == text]
         )
@@ -107,8 +107,8 @@ class TerminalUser:
         return (activity["kind"], activity["is_proven"]) == ("prompt", True)
 
     def _build_environment(self) -> str:
-        known = {**self.visor.env, "VISUAL": "sed -i s/echo/printf/", "PYTHONPATH": os.pathsep.join(sys.path)}
-        return " ".join(shlex.quote(f"{name}={value}") for name, value in known.items())
+        environ = {**self.visor.env, "VISUAL": "sed -i s/echo/printf/", "PYTHONPATH": os.pathsep.join(sys.path)}
+        return " ".join(shlex.quote(f"{name}={value}") for name, value in environ.items())
 
 
 def _write_file(path: str, data: bytes) -> None:
@@ -118,5 +118,5 @@ def _write_file(path: str, data: bytes) -> None:
 
 @contextmanager
 def open_terminal_user(scene: WatchedTmux) -> Iterator[TerminalUser]:
-    with make_short_folder() as folder, run_private_tmux(folder, "p") as own:
-        yield TerminalUser(scene, own, folder)
+    with make_short_folder() as folder, run_private_tmux(folder, "p") as own_tmux:
+        yield TerminalUser(scene, own_tmux, folder)

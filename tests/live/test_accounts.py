@@ -1,4 +1,4 @@
-"""Accounts and the pages for agents, with a real daemon, a real tmux and a real program as tracker."""
+"""Accounts and the skill pages for agents, with a real daemon, tmux and tracker program."""
 
 import json
 import re
@@ -52,19 +52,19 @@ def scene():
 
 @pytest.fixture(scope="module")
 def shell(scene: WatchedTmux) -> str:
-    """A shell that shows its prompt."""
+    """Start a shell and wait for its prompt."""
     mux_id = scene.tmux.start_session("s", InputRecord(scene.visor.paths).shell_command)
     number = scene.wait_until_captured(mux_id)
 
     def is_at_prompt() -> bool:
-        scene.tmux("send-keys", "-t", mux_id, "Enter")  # the first prompt may have come before
+        scene.tmux("send-keys", "-t", mux_id, "Enter")  # the first prompt may have been printed before the capture
         return any(item["activity"]["kind"] == "prompt" for item in scene.list_panes())
 
     wait_until(is_at_prompt)
     return str(number)
 
 
-def test_the_tracker_is_asked_before_an_account_is_picked(scene, shell):
+def test_picking_an_account_runs_the_tracker(scene, shell):
     picked = scene.visor.call_robot("accounts", "pick", "openai", "--explain")
     assert picked["account"] == "openai/second"
     assert [(one["ref"], one["verdict"]) for one in picked["candidates"]] == [
@@ -76,16 +76,16 @@ def test_the_tracker_is_asked_before_an_account_is_picked(scene, shell):
 
 
 def approve(scene: WatchedTmux, *words: str) -> None:
-    """A person at a terminal allows what is about to be asked."""
+    """Approve at a terminal, as a user, what this command requests."""
     _, out, _ = scene.visor.run("robot", *words)
-    question = json.loads(out)["error"]["details"]["question"]
+    request = json.loads(out)["error"]["details"]["question"]
     env = " ".join(f"{name}={value}" for name, value in scene.visor.env.items() if name.startswith("VISOR_"))
-    scene.tmux.open_window("s", f"env {env} {sys.executable} -m termvisor approve {question}")
+    scene.tmux.open_window("s", f"env {env} {sys.executable} -m termvisor approve {request}")
     wait_until(lambda: not call_robot(scene.visor, "inbox")["items"])
 
 
-def test_a_program_starts_under_an_account_and_its_secret_is_nowhere_else(scene, shell, tmp_path):
-    places, proof = scene.visor.paths, tmp_path / "proof"
+def test_a_program_starts_with_an_account_and_its_secret_is_not_stored_or_shown(scene, shell, tmp_path):
+    paths, proof = scene.visor.paths, tmp_path / "proof"
     program = tmp_path / "tells"
     program.write_text(f'#!/bin/sh\nprintf "%s %s" "$VISOR_ACCOUNT" "${{#KEY}}" > {proof}\nexec sleep 60\n')
     program.chmod(0o700)
@@ -95,36 +95,36 @@ def test_a_program_starts_under_an_account_and_its_secret_is_nowhere_else(scene,
     assert wait_until(lambda: proof.exists() and proof.read_text()) == f"openai/second {len(SECRET)}"
     audit = scene.visor.run_checked("robot", "audit", "--limit", "50")
     assert "openai/second" in audit
-    shown = [
+    outputs = [
         audit,
         scene.visor.run_checked("robot", "accounts", "show", "second"),
         scene.visor.run_checked("config", "show"),
     ]
-    shown.append(scene.tmux("show-environment", "-g"))
-    shown.append(Path(f"/proc/{done['pid']}/cmdline").read_text())
-    kept = [path.read_bytes() for path in Path(places.data_dir).rglob("*") if path.is_file()]
-    assert not any(SECRET in str(text) for text in shown)
-    assert not any(SECRET.encode() in data for data in kept)
+    outputs.append(scene.tmux("show-environment", "-g"))
+    outputs.append(Path(f"/proc/{done['pid']}/cmdline").read_text())
+    stored_files = [path.read_bytes() for path in Path(paths.data_dir).rglob("*") if path.is_file()]
+    assert not any(SECRET in str(text) for text in outputs)
+    assert not any(SECRET.encode() in data for data in stored_files)
 
 
-def test_an_account_that_is_not_there_starts_nothing(scene, shell):
+def test_an_unknown_account_starts_no_program(scene, shell):
     status, out, _ = scene.visor.run("robot", "spawn", "--account", "none", "--beside", shell, "--", "true")
     assert status == 4
     assert "account 'none' not found" in out
 
 
-def examples(page: str) -> list[str]:
+def read_examples(page: str) -> list[str]:
     blocks = re.findall(r"```console\n(.*?)```", (SKILLS / page).read_text(), re.DOTALL)
     return [line.removeprefix("visor ") for block in blocks for line in block.splitlines() if line]
 
 
 @pytest.mark.parametrize("page", sorted(path.name for path in SKILLS.glob("*.md")))
-def test_what_the_pages_for_agents_say_works(scene, shell, page):
-    known = {"<pane>": shell}
-    lines = examples(page)
+def test_the_commands_in_the_skill_pages_work(scene, shell, page):
+    placeholders = {"<pane>": shell}
+    lines = read_examples(page)
     assert lines
     for line in lines:
-        words = [known.get(word, word) for word in shlex.split(line)]
+        words = [placeholders.get(word, word) for word in shlex.split(line)]
         answer = json.loads(scene.visor.run_checked(*words))
         assert answer["ok"]
-        known["<reservation>"] = str(answer["data"].get("reservation_id", known.get("<reservation>", "")))
+        placeholders["<reservation>"] = str(answer["data"].get("reservation_id", placeholders.get("<reservation>", "")))

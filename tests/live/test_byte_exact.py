@@ -1,4 +1,4 @@
-"""Every byte is kept, in order, with its time, and becomes text once; whatever is killed meanwhile."""
+"""Every byte is stored in order, with its time, and decoded once, despite daemon kills."""
 
 import pytest
 
@@ -15,21 +15,21 @@ from tests.live.robot_call import call_robot
 KILLS = 5
 
 
-def numbered(text: str, name: str) -> list[int]:
+def extract_numbers(text: str, name: str) -> list[int]:
     return [int(line.split()[2]) for line in text.splitlines() if line.startswith(f"{name} line ")]
 
 
-def heard(visor, pane):
-    """Whether a pane's pipe is held, so that nothing it prints from now on is missed."""
+def find_captured_pane(visor, pane):
+    """Return the pane if all panes are captured by pipe, so that no output is missed from now on."""
     return all(item["heard_by"] == "pipe" for item in call_robot(visor, "state")["items"]) and pane
 
 
 @pytest.mark.parametrize("megabytes", [10, pytest.param(50, marks=pytest.mark.live)])
-def test_every_byte_survives_five_kills_of_the_daemon_and_an_upgrade_of_the_recorder(folder, tmux, visor, megabytes):
+def test_every_byte_is_stored_despite_daemon_kills_and_a_recorder_upgrade(folder, tmux, visor, megabytes):
     printer = NumberedPrinter(folder, "alpha", megabytes)
     tmux.start_session(command=printer.command)
     pane = wait_until(lambda: visor.call_robot("state")["items"])[0]["identity"]["id"]
-    wait_until(lambda: heard(visor, pane))
+    wait_until(lambda: find_captured_pane(visor, pane))
     recorder = visor.recorder_pid
     printer.release()
     for kill in range(KILLS):
@@ -42,5 +42,5 @@ def test_every_byte_survives_five_kills_of_the_daemon_and_an_upgrade_of_the_reco
     assert visor.recorder_pid == recorder
     assert count_timed_bytes(visor.paths.raw_dir, pane) == len(read_raw_log(visor.paths.raw_dir, pane))
     text = visor.run_checked("export", str(pane), "--text", timeout=120)
-    assert numbered(text, "alpha") == list(range(1, lines + 1))
+    assert extract_numbers(text, "alpha") == list(range(1, lines + 1))
     assert visor.call_robot("list-gaps")["items"] == []

@@ -1,7 +1,7 @@
-"""The daemon is killed while it sends, at every step and at any moment: nothing arrives twice, nothing is made up.
+"""The daemon is killed while it sends, at every step: nothing is delivered twice, and outcomes are correct.
 
-A life is one daemon with a text on its way to every pane when the kill lands: as many runs as there are panes. Its
-texts are then asked for once more, with the same keys, from the daemon that comes after it.
+Each daemon is killed while a text is being sent to every pane. The next daemon gets the same sends again, with the same
+keys.
 """
 
 import asyncio
@@ -29,8 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
 AT_RANDOM = "at random"
 
 
-class Run:
-    """One text, and what was said of it: by the daemon that was killed, and twice by the next one."""
+class SendRun:
+    """One text and its outcomes: from the killed daemon, and twice from the next one."""
 
     def __init__(self, word: str, pane: int, is_shell: bool):
         self.word, self._pane, self._is_shell = word, pane, is_shell
@@ -41,7 +41,7 @@ class Run:
         text = f"take {self.word}" if self._is_shell else self.word
         return {"pane": str(self._pane), "text": text, "key": self.word, "program": not self._is_shell}
 
-    async def ask(self, visor: AsyncVisor) -> None:
+    async def send(self, visor: AsyncVisor) -> None:
         try:
             sent = await visor.send_text(**self.request)
         except VisorError as error:
@@ -50,51 +50,53 @@ class Run:
             self.answers.append("under_way" if sent["why"] == "under_way" else sent["status"])
 
     def check(self, times: int) -> None:
-        first, again, last = self.answers
+        first, repeated, last = self.answers
         assert times <= 1, f"{self.word} arrived {times} times: {self.answers}"
         assert last in ("delivered", "typed_not_submitted", "unknown", "refused"), f"{self.word}: {self.answers}"
-        assert again in ("under_way", last), f"{self.word}: {self.answers}"
+        assert repeated in ("under_way", last), f"{self.word}: {self.answers}"
         assert first in ("unavailable", last), f"{self.word}: {self.answers}"
         assert last == "unknown" or times == (last == "delivered"), f"{self.word} arrived {times}: {self.answers}"
 
 
-class Stage:
-    """The panes of all lives: every other one has a shell, the rest have a program that reads lines."""
+class CrashScene:
+    """The panes: every other one runs a shell, the rest a program that reads lines."""
 
     def __init__(self, tmux: PrivateTmux, visor: VisorInstance, panes: int):
         self._tmux, self._visor, self.record = tmux, visor, InputRecord(visor.paths)
-        self._lives = 0
+        self._life_count = 0
         commands = [self.record.shell_command, self.record.reader_command] * (panes // 2)
         self._mux_ids = [tmux.start_session("s", commands[0]), *(tmux.open_window("s", one) for one in commands[1:])]
 
-    async def live(self, moment: str, draw: random.Random) -> list[Run]:
-        """One daemon that dies while it sends, and the one after it."""
-        self._lives += 1
-        nth, alive_for = draw.randint(1, len(self._mux_ids)), draw.uniform(0.0, 0.6)
+    async def run_daemon_life(self, moment: str, rng: random.Random) -> list[SendRun]:
+        """Run one daemon that is killed while it sends, and its successor."""
+        self._life_count += 1
+        nth, alive_for = rng.randint(1, len(self._mux_ids)), rng.uniform(0.0, 0.6)
         async with self._daemon(moment, nth) as (visor, process):
-            panes = await self._ready(visor)
-            runs = [Run(f"w{self._lives}x{number}", pane, number % 2 == 0) for number, pane in enumerate(panes)]
+            panes = await self._wait_until_ready(visor)
+            runs = [
+                SendRun(f"w{self._life_count}x{number}", pane, number % 2 == 0) for number, pane in enumerate(panes)
+            ]
             async with asyncio.TaskGroup() as group:
                 for run in runs:
-                    group.create_task(run.ask(visor))
+                    group.create_task(run.send(visor))
                 if moment == AT_RANDOM:
                     await asyncio.sleep(alive_for)
                     process.kill()
         await self._repeat(runs)
         return runs
 
-    async def _repeat(self, runs: list[Run]) -> None:
+    async def _repeat(self, runs: list[SendRun]) -> None:
         async with self._daemon(NEVER) as (visor, _):
             for _ in range(2):
-                await asyncio.gather(*(run.ask(visor) for run in runs))
-                await wait_until(lambda: not self._unfinished())
+                await asyncio.gather(*(run.send(visor) for run in runs))
+                await wait_until(lambda: not self._list_unfinished())
             assert (await visor.audit_verify())["is_whole"]
         for mux_id in self._mux_ids:
-            self._tmux("send-keys", "-t", mux_id, "C-u")  # what was typed and not submitted
+            self._tmux("send-keys", "-t", mux_id, "C-u")  # clear text that was typed and not submitted
 
     @asynccontextmanager
     async def _daemon(self, moment: str, nth: int = 1) -> AsyncIterator[tuple[AsyncVisor, subprocess.Popen[bytes]]]:
-        """It does not outlive this."""
+        """Run a daemon that crashes at this moment; it is killed on exit."""
         places, armed = self._visor.paths, moment if moment in SEND_MOMENTS else NEVER
         argv = [sys.executable, "-m", "tests.live.crashing_send_daemon", armed, str(nth)]
         with subprocess.Popen(argv, cwd=ROOT, env=self._visor.env) as process:
@@ -105,19 +107,21 @@ class Stage:
             finally:
                 process.kill()
 
-    async def _ready(self, visor: AsyncVisor) -> list[int]:
-        """Our numbers for the panes, once each of them waits for input."""
+    async def _wait_until_ready(self, visor: AsyncVisor) -> list[int]:
+        """Return the pane numbers once every pane waits for input."""
         async with asyncio.timeout(30):
-            while len(await self._heard(visor)) < len(self._mux_ids):
+            while len(await self._list_captured(visor)) < len(self._mux_ids):
                 await asyncio.sleep(0.02)
-            for mux_id in self._mux_ids[::2] if self._lives == 1 else ():
-                self._tmux("send-keys", "-t", mux_id, "Enter")  # the first prompt may have come before we listened
-            while len(ready := await self._heard(visor, at="prompt")) < len(self._mux_ids):
+            for mux_id in self._mux_ids[::2] if self._life_count == 1 else ():
+                self._tmux(
+                    "send-keys", "-t", mux_id, "Enter"
+                )  # the first prompt may have been printed before the capture
+            while len(ready := await self._list_captured(visor, at="prompt")) < len(self._mux_ids):
                 await asyncio.sleep(0.02)
         return [ready[mux_id] for mux_id in self._mux_ids]
 
-    async def _heard(self, visor: AsyncVisor, at: str | None = None) -> dict[str, int]:
-        """The panes that are heard; of the shells only those that are at this."""
+    async def _list_captured(self, visor: AsyncVisor, at: str | None = None) -> dict[str, int]:
+        """Return the captured panes; of the shells only those with this activity."""
         found = {}
         for item in (await visor.list_panes())["items"]:
             is_there = item["command"] != "bash" or at in (None, item["activity"]["kind"])
@@ -125,8 +129,8 @@ class Stage:
                 found[item["identity"]["pane_id"]] = item["identity"]["id"]
         return found
 
-    def _unfinished(self) -> list[tuple]:
-        """Sends without an outcome, and intents on record without one."""
+    def _list_unfinished(self) -> list[tuple]:
+        """Return sends and audited intents without an outcome."""
         with closing(sqlite3.connect(f"file:{self._visor.paths.database}?mode=ro", uri=True)) as database:
             return [
                 *database.execute("SELECT key FROM send WHERE outcome IS NULL"),
@@ -139,20 +143,20 @@ class Stage:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
-    ("panes", "lives"),
+    ("panes", "moments"),
     [
         pytest.param(6, [*SEND_MOMENTS, AT_RANDOM], id="each moment once", marks=pytest.mark.live),
         pytest.param(18, [*SEND_MOMENTS, *SEND_MOMENTS, *[AT_RANDOM] * 9], id="522 runs", marks=pytest.mark.live),
     ],
 )
-async def test_a_killed_daemon_sends_nothing_twice_and_makes_nothing_up(tmux, visor, panes, lives):
-    stage, draw = Stage(tmux, visor, panes), random.Random(11)
-    runs = [run for moment in lives for run in await stage.live(moment, draw)]
+async def test_a_daemon_killed_while_sending_sends_nothing_twice_and_reports_correctly(tmux, visor, panes, moments):
+    scene, rng = CrashScene(tmux, visor, panes), random.Random(11)
+    runs = [run for moment in moments for run in await scene.run_daemon_life(moment, rng)]
     delivered = {run.word for run in runs if run.answers[-1] == "delivered"}
-    await wait_until(lambda: delivered <= stage.record.count_received().keys())
-    taken = stage.record.count_received()
+    await wait_until(lambda: delivered <= scene.record.count_received().keys())
+    received = scene.record.count_received()
     for run in runs:
-        run.check(taken[run.word])
-    told = Counter(run.answers[-1] for run in runs)
-    assert len(runs) == panes * len(lives)
-    assert min(told["delivered"], told["typed_not_submitted"], told["unknown"]) > 0, told
+        run.check(received[run.word])
+    outcomes = Counter(run.answers[-1] for run in runs)
+    assert len(runs) == panes * len(moments)
+    assert min(outcomes["delivered"], outcomes["typed_not_submitted"], outcomes["unknown"]) > 0, outcomes

@@ -1,4 +1,4 @@
-"""The code that an agent is stuck at, found by the real ast-grep: through the gate, and set up by nobody's project."""
+"""Code search for stuck agents with the real ast-grep: through the gate, and without the project's settings."""
 
 import json
 import shutil
@@ -29,52 +29,52 @@ def ast_grep(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
 
 
-def project(folder: Path) -> str:
+def create_project(folder: Path) -> str:
     folder.mkdir(exist_ok=True)
     (folder / "main.py").write_text(CALLER)
     (folder / "rules.py").write_text(RULES)
     return str(folder)
 
 
-async def test_definitions_come_first_and_places_are_below_the_folder(tmp_path):
-    told = await search_code(["parse_rule"], project(tmp_path / "a folder"), run_program)
-    assert told.places == (
+async def test_code_search_lists_definitions_first_with_relative_paths(tmp_path):
+    result = await search_code(["parse_rule"], create_project(tmp_path / "a folder"), run_program)
+    assert result.places == (
         "rules.py:1: def parse_rule(text):",
         "main.py:1: from rules import parse_rule",
         "main.py:5: return parse_rule('x')",
     )
-    assert told.trouble == ""
+    assert result.trouble == ""
 
 
-async def test_nothing_found_is_no_trouble(tmp_path):
-    told = await search_code(["no_such_name"], project(tmp_path), run_program)
-    assert (told.places, told.trouble) == ((), "")
+async def test_code_search_without_matches_is_no_error(tmp_path):
+    result = await search_code(["no_such_name"], create_project(tmp_path), run_program)
+    assert (result.places, result.trouble) == ((), "")
 
 
-async def test_the_settings_of_a_project_are_not_read(tmp_path):
-    """One that names a library to load would be run by whoever looks into the folder."""
+async def test_code_search_ignores_the_ast_grep_settings_of_a_project(tmp_path):
+    """A project's settings could name a library, which ast-grep would load and run."""
     (tmp_path / "sgconfig.yml").write_text("ruleDirs: [rules]\ncustomLanguages: {x: {libraryPath: ./x.so}}\n")
-    told = await search_code(["parse_rule"], project(tmp_path), run_program)
-    assert (len(told.places), told.trouble) == (3, "")
+    result = await search_code(["parse_rule"], create_project(tmp_path), run_program)
+    assert (len(result.places), result.trouble) == (3, "")
 
 
-async def test_an_answer_that_is_too_long_is_left_out(tmp_path):
+async def test_code_search_drops_output_that_is_too_long(tmp_path):
     (tmp_path / "long.py").write_text("common_name = common_name\n" * 10_000)
-    told = await search_code(["common_name"], str(tmp_path), run_program)
-    assert (told.places, told.trouble) == ((), "the output of ast-grep is longer than 4096 KiB")
+    result = await search_code(["common_name"], str(tmp_path), run_program)
+    assert (result.places, result.trouble) == ((), "the output of ast-grep is longer than 4096 KiB")
 
 
 @pytest.mark.timeout(180)
-def test_an_agent_that_is_stuck_is_told_where_to_look_and_that_is_on_record():
-    with run_fake_agent_host(**SETTINGS) as stage:
-        show = ScenarioRunner(stage, [STUCK])
-        parts = show.open_scenarios()
-        role = parts[0].agent_pane
-        project(role.folder / "work")
-        show.start_agents(parts)
-        role.send_cue("say Why does `parse_rule` fail?")
-        show.run_undisturbed(parts)
-        assert "These places may help: rules.py:1; main.py:1; main.py:5." in role.read_input()
-        asked = stage.query_database("SELECT stage, entry FROM audit WHERE kind = 'run_program' ORDER BY id")
-        assert [one for one, _ in asked] == ["intent", "outcome"]
-        assert json.loads(asked[0][1])["action"]["argv"][:2] == ["ast-grep", "run"]
+def test_a_stuck_agent_gets_code_locations_and_the_search_is_audited():
+    with run_fake_agent_host(**SETTINGS) as host:
+        runner = ScenarioRunner(host, [STUCK])
+        scenarios = runner.open_scenarios()
+        agent = scenarios[0].agent_pane
+        create_project(agent.folder / "work")
+        runner.start_agents(scenarios)
+        agent.send_cue("say Why does `parse_rule` fail?")
+        runner.run_undisturbed(scenarios)
+        assert "These places may help: rules.py:1; main.py:1; main.py:5." in agent.read_input()
+        entries = host.query_database("SELECT stage, entry FROM audit WHERE kind = 'run_program' ORDER BY id")
+        assert [one for one, _ in entries] == ["intent", "outcome"]
+        assert json.loads(entries[0][1])["action"]["argv"][:2] == ["ast-grep", "run"]

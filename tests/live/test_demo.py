@@ -1,4 +1,4 @@
-"""The demo as a newcomer meets it: two agents that are known at once, and one of them waits for a yes."""
+"""The demo: two agents are detected, and one of them waits for an approval."""
 
 import os
 import shlex
@@ -21,27 +21,27 @@ def visor() -> Iterator[VisorInstance]:
         yield one
 
 
-def states(visor: VisorInstance) -> dict[str, str]:
+def list_states(visor: VisorInstance) -> dict[str, str]:
     rows = visor.call_robot("state")["items"]
     return {row["agent"]: row["state"] for row in rows if row["agent"]}
 
 
-def say_yes(visor: VisorInstance, question: int) -> None:
-    """At a terminal that nobody watches."""
+def approve_in_terminal(visor: VisorInstance, request: int) -> None:
+    """Approve at a terminal that Termvisor does not capture."""
     env = {**visor.env, "PYTHONPATH": os.pathsep.join(sys.path)}
     words = [*(f"{name}={value}" for name, value in env.items()), sys.executable, "-m", "termvisor"]
-    with make_short_folder() as folder, run_private_tmux(folder, "p") as own:
-        own.start_session("own", shlex.join(["env", *words, "approve", str(question)]))
+    with make_short_folder() as folder, run_private_tmux(folder, "p") as user_tmux:
+        user_tmux.start_session("own", shlex.join(["env", *words, "approve", str(request)]))
         wait_until(lambda: call_robot(visor, "inbox", "--all")["items"][-1]["state"] == "used")
 
 
 @pytest.mark.live
-def test_a_yes_from_the_inbox_lets_the_demo_agent_go_on(visor: VisorInstance) -> None:
+def test_approving_in_the_inbox_lets_the_demo_agent_continue(visor: VisorInstance) -> None:
     visor.run_checked("demo")
     visor.run_checked("up", "--once")
-    wait_until(lambda: states(visor) == {"claude_code": "waiting_approval", "codex": "running"}, timeout_s=40)
-    question = wait_until(lambda: call_robot(visor, "inbox")["items"])[0]
-    assert "python -m unittest importer" in question["what"]
-    say_yes(visor, question["id"])
-    wait_until(lambda: states(visor)["claude_code"] in ("running", "completed"))
+    wait_until(lambda: list_states(visor) == {"claude_code": "waiting_approval", "codex": "running"}, timeout_s=40)
+    request = wait_until(lambda: call_robot(visor, "inbox")["items"])[0]
+    assert "python -m unittest importer" in request["what"]
+    approve_in_terminal(visor, request["id"])
+    wait_until(lambda: list_states(visor)["claude_code"] in ("running", "completed"))
     assert "All checks passed" in wait_until(lambda: call_robot(visor, "search", '"checks passed"')["items"])[0]["text"]

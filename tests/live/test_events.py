@@ -1,4 +1,4 @@
-"""What a program prints is one event: however it is printed, and however often the daemon is killed meanwhile."""
+"""Each printed line is one detection, however it is written and however often the daemon is killed."""
 
 import os
 import random
@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.live.polling import wait_until
 from tests.live.robot_call import call_robot
 
-MANY = 24
+EVENT_COUNT = 24
 RULE = """
 id = "org.deploy.failed"
 since = "1"
@@ -40,51 +40,51 @@ time.sleep(600)
 """
 
 
-def with_rules(visor) -> None:
+def write_rules(visor) -> None:
     pack = Path(visor.paths.config_dir) / "packs" / "org.local"
     pack.mkdir(parents=True)
     (pack / "deploy_failed.toml").write_text(RULE)
     (pack / "broken.toml").write_text(BROKEN)
 
 
-def detected(visor) -> list[str]:
+def list_detected(visor) -> list[str]:
     found = call_robot(visor, "events", "--type", "deploy.*", "--limit", "1000")["items"]
     return [item["detection"]["captures"]["what"] for item in found]
 
 
-def wait_for_more(visor, many: int) -> None:
-    wanted = min(MANY, len(detected(visor)) + many)
-    wait_until(lambda: len(detected(visor)) >= wanted, timeout_s=60)
+def wait_for_more(visor, count: int) -> None:
+    wanted = min(EVENT_COUNT, len(list_detected(visor)) + count)
+    wait_until(lambda: len(list_detected(visor)) >= wanted, timeout_s=60)
 
 
-def test_killed_again_and_again_it_tells_everything_once(scene, folder):
+def test_a_repeatedly_killed_daemon_stores_each_detection_once(scene, folder):
     visor = scene.visor
-    with_rules(visor)
+    write_rules(visor)
     script = Path(folder) / "printer.py"
     script.write_text(PRINTER)
     mux_id = scene.tmux.start_session(command="sh")
-    ours = scene.wait_until_captured(mux_id)
+    pane_id = scene.wait_until_captured(mux_id)
     scene.tmux.type_line(mux_id, f"exec python3 {script}")
-    chance = random.Random(7)
+    rng = random.Random(7)
     for _ in range(2):
-        wait_for_more(visor, chance.randrange(1, 8))
+        wait_for_more(visor, rng.randrange(1, 8))
         os.kill(visor.daemon_pid, signal.SIGKILL)
-    visor.call_robot("wait-for", str(ours), "^printed$", "--regex", "--timeout-secs", "60")
-    wait_until(lambda: len(detected(visor)) >= MANY, timeout_s=30)
-    assert detected(visor) == [f"n{number}" for number in range(1, MANY + 1)]
+    visor.call_robot("wait-for", str(pane_id), "^printed$", "--regex", "--timeout-secs", "60")
+    wait_until(lambda: len(list_detected(visor)) >= EVENT_COUNT, timeout_s=30)
+    assert list_detected(visor) == [f"n{number}" for number in range(1, EVENT_COUNT + 1)]
     lines = [line for line in scene.read_lines(mux_id) if line.startswith("DEPLOY FAILED")]
-    assert lines == [f"DEPLOY FAILED: n{number}" for number in range(1, MANY + 1)]
-    acknowledged(visor)
+    assert lines == [f"DEPLOY FAILED: n{number}" for number in range(1, EVENT_COUNT + 1)]
+    check_acknowledging(visor)
 
 
-def acknowledged(visor) -> None:
-    """What is seen to stays so, also for the next daemon; what is muted is stored and asks for nobody."""
+def check_acknowledging(visor) -> None:
+    """Check that a handled event stays handled after a restart."""
     first = call_robot(visor, "events", "--unhandled", "--type", "deploy.*", "--limit", "1000")["items"][0]["cursor"]
     assert "marked as handled" in visor.run_checked("events", "ack", first, "--note", "by hand")
     os.kill(visor.daemon_pid, signal.SIGKILL)
     assert "was already handled" in visor.run_checked("events", "ack", f"event:{first}")
-    left = call_robot(visor, "events", "--unhandled", "--type", "deploy.*", "--limit", "1000")["items"]
-    assert (len(left), first in [item["cursor"] for item in left]) == (MANY - 1, False)
+    unhandled = call_robot(visor, "events", "--unhandled", "--type", "deploy.*", "--limit", "1000")["items"]
+    assert (len(unhandled), first in [item["cursor"] for item in unhandled]) == (EVENT_COUNT - 1, False)
     explained = visor.run_checked("explain", f"event:{first}")
     assert "A deployment failed." in explained
     assert "> " in explained

@@ -24,7 +24,7 @@ def traces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[
 
 
 @pytest.mark.parametrize("flow", FLOWS)
-def test_the_page_names_files_that_the_flow_passes(traces: dict[str, list[str]], flow: str) -> None:
+def test_each_flow_passes_the_files_named_in_the_architecture_page(traces: dict[str, list[str]], flow: str) -> None:
     section = re.search(rf"^### {flow.capitalize()}\n(.*?)(?=^##)", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     assert section, f"docs/architecture.md has no section about: {flow}"
     named = re.findall(r"`((?:\w+/)*\w+\.py)`", section[1])

@@ -1,4 +1,4 @@
-"""What the daemon made at its start is never searched for garbage again: what takes its place must not pile up."""
+"""Memory with a frozen heap: objects from the start are never collected, so their replacements must not accumulate."""
 
 from pathlib import Path
 
@@ -24,14 +24,14 @@ captures = {{ what = "web" }}
 text = "DEPLOY OK: web"
 """
 EVENTS = 40
-FIRST, THEN = 10, 30
-ROOM = 3 << 20
-"""Bytes by which it may be larger after three times as much."""
+FIRST, MORE = 10, 30
+MAX_GROWTH = 3 << 20
+"""Allowed growth in bytes after three times as many rounds."""
 pytestmark = pytest.mark.live
 
 
-def rounds(scene, mux_id: str, numbers: range) -> None:
-    """In each the rules are replaced by others, settings are read again, and events are found, stored and told."""
+def run_rounds(scene, mux_id: str, numbers: range) -> None:
+    """In each round replace the rules, reload the settings, and detect and store events."""
     pack = Path(scene.visor.paths.config_dir) / "packs" / "org.local"
     pack.mkdir(parents=True, exist_ok=True)
     for number in numbers:
@@ -42,26 +42,26 @@ def rounds(scene, mux_id: str, numbers: range) -> None:
         )
         words = f"i=0; while [ $i -lt {EVENTS} ]; do i=$((i+1)); echo DEPLOY FAILED: n{number}x$i; done"
         scene.tmux.type_line(mux_id, words)
-        wait_until(lambda now=number: found(scene, f"n{now}x{EVENTS}"), timeout_s=30)
+        wait_until(lambda now=number: is_detected(scene, f"n{now}x{EVENTS}"), timeout_s=30)
 
 
-def found(scene, what: str) -> bool:
+def is_detected(scene, what: str) -> bool:
     items = call_robot(scene.visor, "events", "--type", "deploy.*", "--limit", "1")["items"]
     return bool(items) and items[-1]["detection"]["captures"]["what"] == what
 
 
-def resident(scene) -> int:
+def read_resident_bytes(scene) -> int:
     return call_robot(scene.visor, "health")["daemon"]["rss_bytes"]
 
 
 @pytest.mark.timeout(600)
-def test_rules_that_come_and_go_and_many_events_leave_it_as_large_as_it_was(scene, shell):
+def test_reloaded_rules_and_many_events_do_not_grow_the_daemon(scene, shell):
     pid = scene.visor.daemon_pid
-    rounds(scene, shell, range(FIRST))
-    early = resident(scene)
-    rounds(scene, shell, range(FIRST, FIRST + THEN))
-    wait_until(lambda: resident(scene) <= early + ROOM, timeout_s=60)
+    run_rounds(scene, shell, range(FIRST))
+    early = read_resident_bytes(scene)
+    run_rounds(scene, shell, range(FIRST, FIRST + MORE))
+    wait_until(lambda: read_resident_bytes(scene) <= early + MAX_GROWTH, timeout_s=60)
     assert scene.visor.daemon_pid == pid
     assert len(call_robot(scene.visor, "events", "--type", "deploy.*", "--limit", "10000")["items"]) == EVENTS * (
-        FIRST + THEN
+        FIRST + MORE
     )

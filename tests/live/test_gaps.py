@@ -1,4 +1,4 @@
-"""What could not be captured is one recorded Gap with its cause, and everything around it is exact."""
+"""Output that could not be captured is one gap with its cause, and everything around it is exact."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.live.polling import wait_until
 
 
-def test_a_killed_recorder_is_one_gap_and_the_pane_is_heard_again(scene, shell):
+def test_a_killed_recorder_is_one_gap_and_the_pane_is_captured_again(scene, shell):
     scene.print_word(shell, "before-the-kill")
     os.kill(scene.visor.recorder_pid, signal.SIGKILL)
     wait_until(lambda: scene.list_gap_causes() == ["recorder_restart"])
@@ -21,7 +21,7 @@ def test_a_killed_recorder_is_one_gap_and_the_pane_is_heard_again(scene, shell):
     assert gap["end_at"] is not None
 
 
-def test_a_stolen_pipe_is_left_to_its_owner_and_the_pane_is_heard_another_way(folder, scene, shell):
+def test_a_pipe_taken_by_another_program_is_left_alone_and_capture_continues(folder, scene, shell):
     scene.print_word(shell, "before-the-theft")
     scene.tmux("pipe-pane", "-t", shell, f"cat >> {folder}/theirs")
     scene.wait_until_captured(shell, "control")
@@ -32,7 +32,7 @@ def test_a_stolen_pipe_is_left_to_its_owner_and_the_pane_is_heard_another_way(fo
     assert scene.read_lines(shell).count("after-the-theft") == 1
 
 
-def test_a_toggled_pipe_works_for_the_person_who_toggles_it(folder, scene, shell):
+def test_a_pipe_toggled_by_the_user_works_and_capture_continues(folder, scene, shell):
     toggle = ("pipe-pane", "-o", "-t", shell, f"cat >> {folder}/theirs")
     scene.tmux(*toggle)
     scene.wait_until_captured(shell, "control")
@@ -47,7 +47,7 @@ def test_a_toggled_pipe_works_for_the_person_who_toggles_it(folder, scene, shell
     assert scene.list_gap_causes() == ["pipe_closed"]
 
 
-def test_a_killed_server_is_one_gap_a_pane_and_a_new_server_starts_anew(scene, shell):
+def test_a_killed_server_is_one_gap_per_pane_and_a_new_server_has_new_panes(scene, shell):
     scene.print_word(shell, "last-words")
     old = scene.find_pane_id(shell)
     scene.tmux.kill_server()
@@ -58,20 +58,20 @@ def test_a_killed_server_is_one_gap_a_pane_and_a_new_server_starts_anew(scene, s
     assert scene.list_gap_causes() == ["server_gone"]
 
 
-def test_a_program_that_exits_leaves_its_words_and_an_uncertain_tail(scene, shell):
-    ours = scene.wait_until_captured(scene.tmux.open_window("work", "echo short-life; sleep 3"))
+def test_a_program_that_exits_leaves_its_output_and_an_uncertain_tail(scene, shell):
+    pane_id = scene.wait_until_captured(scene.tmux.open_window("work", "echo short-life; sleep 3"))
     wait_until(lambda: scene.list_gap_causes() == ["tail_uncertain"])
-    assert "short-life" in scene.visor.call_robot("get-text", str(ours))["text"]
+    assert "short-life" in scene.visor.call_robot("get-text", str(pane_id))["text"]
 
 
-def test_a_program_that_says_its_end_leaves_no_doubt(scene, shell):
+def test_a_program_that_reports_its_end_leaves_no_gap(scene, shell):
     scene.wait_until_captured(scene.tmux.open_window("work", r"sleep 2; printf '\033]7770;end;0\033\\'; sleep 0.2"))
     wait_until(lambda: "pane_gone" in scene.list_event_kinds())
     wait_until(lambda: "epoch_closed" in scene.list_event_kinds())
     assert scene.list_gap_causes() == []
 
 
-def test_a_stop_and_a_later_start_leave_a_gap_between_them(scene, shell):
+def test_stopping_and_starting_leaves_one_gap(scene, shell):
     scene.print_word(shell, "before-the-stop")
     scene.visor.run_checked("down")
     assert scene.tmux.read_format(shell, "#{pane_pipe}") == "0"
@@ -81,12 +81,12 @@ def test_a_stop_and_a_later_start_leave_a_gap_between_them(scene, shell):
     assert scene.read_lines(shell).count("before-the-stop") == 1
 
 
-def test_after_both_were_killed_a_pane_is_heard_and_comes_back_to_its_pipe_without_a_second_gap(scene, shell):
+def test_killing_daemon_and_recorder_leaves_one_gap_and_capture_returns_to_the_pipe(scene, shell):
     scene.print_word(shell, "before-the-kills")
     recorder, daemon = scene.visor.recorder_pid, scene.visor.daemon_pid
     os.kill(daemon, signal.SIGKILL)
     os.kill(recorder, signal.SIGKILL)
-    wait_until(lambda: any(pane["heard_by"] for pane in scene.list_panes()))  # what is printed before is in the gap
+    wait_until(lambda: any(pane["heard_by"] for pane in scene.list_panes()))  # output before that is in the gap
     for number in range(30):
         scene.print_word(shell, f"word-{number}-after")
     scene.wait_until_captured(shell)
@@ -96,7 +96,7 @@ def test_after_both_were_killed_a_pane_is_heard_and_comes_back_to_its_pipe_witho
     ]
 
 
-def test_killing_the_daemon_loses_nothing(scene, shell):
+def test_killing_the_daemon_loses_no_output(scene, shell):
     scene.print_word(shell, "before-the-kill")
     scene.visor.kill_daemon()
     scene.tmux.type_line(shell, "echo while''-dead")

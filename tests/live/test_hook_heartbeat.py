@@ -1,4 +1,4 @@
-"""A hook that waits for a person knows whether the daemon still lives."""
+"""The permission hook waits for an answer as long as the daemon is alive."""
 
 import json
 import os
@@ -18,10 +18,10 @@ pytestmark = pytest.mark.live
 REQUEST = json.dumps({"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "make"}}).encode()
 
 
-def test_it_waits_while_the_daemon_lives_and_leaves_one_that_stands_still(scene):
-    visor, ends = scene.visor, []
-    words = [sys.executable, "-m", "termvisor", "hook", "permission", "--agent=claude_code"]
-    hook = Thread(target=lambda: ends.append(run_and_capture(words, stdin=REQUEST, env=visor.env, timeout_s=90)))
+def test_the_permission_hook_waits_for_a_live_daemon_and_exits_if_it_is_stopped(scene):
+    visor, results = scene.visor, []
+    argv = [sys.executable, "-m", "termvisor", "hook", "permission", "--agent=claude_code"]
+    hook = Thread(target=lambda: results.append(run_and_capture(argv, stdin=REQUEST, env=visor.env, timeout_s=90)))
     scene.tmux.start_session(command="cat")
     visor.start()
     hook.start()
@@ -32,7 +32,7 @@ def test_it_waits_while_the_daemon_lives_and_leaves_one_that_stands_still(scene)
     os.kill(daemon, signal.SIGSTOP)
     try:
         hook.join(60)
-        assert ends == [(0, b"", b"")]
+        assert results == [(0, b"", b"")]
     finally:
         os.kill(daemon, signal.SIGCONT)
     wait_until(lambda: not call_robot(visor, "inbox")["items"])

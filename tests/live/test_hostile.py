@@ -1,4 +1,4 @@
-"""What programs print is hostile: it cannot reach the reader's terminal, forge tmux's answers, or leak a secret."""
+"""Hostile program output: it cannot control the reader's terminal, forge tmux replies or leak a secret."""
 
 import secrets
 import sys
@@ -14,7 +14,7 @@ from tests.live.conftest import run_watched_tmux
 from tests.live.polling import wait_until
 from tests.live.robot_call import call_robot
 
-EVIL = b"".join(
+HOSTILE_OUTPUT = b"".join(
     (
         b"evil osc52 \x1b]52;c;ZXZpbA==\x07 end\r\n",
         b"evil title \x1b]2;a\x1b[31mred\x1b]0;b\x9d0;c\x07 \x1b]0;two\nlines\x1b\\ \x1b_apc\x1b\\ end\r\n",
@@ -46,96 +46,96 @@ def fleet():
 
 
 @pytest.fixture(scope="module")
-def attacked(fleet, tmp_path_factory) -> list[int]:
-    """Our numbers of four panes that printed it: before we listened, into our pipe, into theirs, from a nasty place."""
+def hostile_panes(fleet, tmp_path_factory) -> list[int]:
+    """Four panes with hostile output: before the capture, by pipe, with a foreign pipe, and in a hostile folder."""
     folder = tmp_path_factory.mktemp("evil")
-    (folder / "file").write_bytes(EVIL)
-    place = folder / "\x1b]52;c;AAAA\x07\n%end 1 1 1\x1f\x1e\u202e"
-    place.mkdir()
+    (folder / "file").write_bytes(HOSTILE_OUTPUT)
+    hostile_folder = folder / "\x1b]52;c;AAAA\x07\n%end 1 1 1\x1f\x1e\u202e"
+    hostile_folder.mkdir()
     tmux = fleet.tmux
     early = tmux.start_session("early", f"cat {folder}/file; exec sh", width=60)
     piped = tmux.start_session("piped")
-    theirs = tmux.start_session("theirs")
-    tmux("pipe-pane", "-t", theirs, "cat > /dev/null")
-    placed = tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", "placed", "-c", str(place), "sh")
+    own_pipe = tmux.start_session("theirs")
+    tmux("pipe-pane", "-t", own_pipe, "cat > /dev/null")
+    placed = tmux("new-session", "-d", "-P", "-F", "#{pane_id}", "-s", "placed", "-c", str(hostile_folder), "sh")
     tmux("rename-session", "-t", "=placed:", "p\x1b]2;x\x07\n%exit\u202e\x9b31m")
     tmux("rename-window", "-t", placed, "w\x1b[31m\x9b\n%exit")
     tmux("select-pane", "-t", placed, "-T", "t\x1b]0;x\x07\n%end 1 1 1")
     ids = [
         fleet.wait_until_captured(early),
         fleet.wait_until_captured(piped),
-        fleet.wait_until_captured(theirs, "control"),
+        fleet.wait_until_captured(own_pipe, "control"),
         fleet.wait_until_captured(placed),
     ]
-    for mux_id in (piped, theirs, placed):
+    for mux_id in (piped, own_pipe, placed):
         tmux.type_line(mux_id, f"cat {folder}/file")
-    for ours in ids:
-        fleet.visor.call_robot("wait-for", str(ours), "evil-was-said")
+    for pane_id in ids:
+        fleet.visor.call_robot("wait-for", str(pane_id), "evil-was-said")
     return ids
 
 
-def printed(visor: VisorInstance, *words: str) -> str:
-    """What a person's terminal would get; not one byte of it may be invalid."""
+def run_for_terminal(visor: VisorInstance, *words: str) -> str:
+    """Return the output that a terminal would get; it must be valid UTF-8."""
     status, out, _ = run_and_capture([sys.executable, "-m", "termvisor", *words], env=visor.env, timeout_s=30)
     assert status == 0
     return out.decode("utf-8", "strict")
 
 
 @pytest.mark.parametrize("command", ["list-panes", "list-windows", "list-sessions", "up", "search evil", "events"])
-def test_no_control_character_reaches_the_terminal_of_who_looks_at_all_panes(fleet, attacked, command):
-    text = printed(fleet.visor, *command.split())
+def test_commands_about_all_panes_print_no_control_characters(fleet, hostile_panes, command):
+    text = run_for_terminal(fleet.visor, *command.split())
     assert text.count("\n") > 3
     assert FORBIDDEN & set(text) == set()
 
 
-@pytest.mark.parametrize("form", ["markdown", "json"])
+@pytest.mark.parametrize("output_format", ["markdown", "json"])
 @pytest.mark.parametrize(
     "command", ["list-panes", "list-sessions", "search evil -C 3", "events --limit 500", "health", "logs"]
 )
-def test_no_control_character_stands_in_any_other_form(fleet, attacked, command, form):
-    text = printed(fleet.visor, *command.split(), "--format", form)
+def test_markdown_and_json_output_contains_no_control_characters(fleet, hostile_panes, command, output_format):
+    text = run_for_terminal(fleet.visor, *command.split(), "--format", output_format)
     assert text
     assert FORBIDDEN & set(text) == set()
 
 
-def test_what_a_program_gets_holds_no_control_character_but_in_a_path_which_is_exact(fleet, attacked):
+def test_client_responses_contain_control_characters_only_in_exact_paths(fleet, hostile_panes):
     with Visor(places=fleet.visor.paths) as visor:
-        answers = [visor.list_panes(), visor.list_windows(), visor.list_sessions(), visor.list_events(limit=500)]
-        answers += [visor.get_text(pane=str(ours), tail=500) for ours in attacked]
-    texts = [text for answer in answers for text in strings(answer)]
+        responses = [visor.list_panes(), visor.list_windows(), visor.list_sessions(), visor.list_events(limit=500)]
+        responses += [visor.get_text(pane=str(pane_id), tail=500) for pane_id in hostile_panes]
+    texts = [text for response in responses for text in iterate_strings(response)]
     assert len(texts) > 100
     assert {Path(text).exists() for text in texts if UNPRINTABLE & set(text)} == {True}
 
 
-def strings(value) -> Iterator[str]:
-    """Every text in an answer, also the names."""
+def iterate_strings(value) -> Iterator[str]:
+    """Yield every string in a response, also the keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for name, item in value.items():
-            yield from (name, *strings(item))
+            yield from (name, *iterate_strings(item))
     elif isinstance(value, list):
         for item in value:
-            yield from strings(item)
+            yield from iterate_strings(item)
 
 
 @pytest.mark.parametrize("command", ["get-text {} --tail 500", "get-screen {}", "export {} --text", "search evil -C 3"])
-def test_no_control_character_reaches_the_terminal_of_who_reads_one_pane(fleet, attacked, command):
-    for ours in attacked:
-        text = printed(fleet.visor, *command.format(ours).split())
+def test_commands_about_one_pane_print_no_control_characters(fleet, hostile_panes, command):
+    for pane_id in hostile_panes:
+        text = run_for_terminal(fleet.visor, *command.format(pane_id).split())
         assert "evil-was-said" in text
         assert FORBIDDEN & set(text) == set()
 
 
-def test_a_hostile_pane_forges_no_pane_and_no_row(fleet, attacked):
-    rows = printed(fleet.visor, "list-panes", "--quiet").splitlines()
+def test_hostile_output_forges_no_pane_and_no_row(fleet, hostile_panes):
+    rows = run_for_terminal(fleet.visor, "list-panes", "--quiet").splitlines()
     assert len(rows) == len(fleet.list_panes()) == len(fleet.tmux("list-panes", "-a", "-F", "#{pane_id}").split()) - 1
-    assert {row.split()[0] for row in rows} >= {str(ours) for ours in attacked}
+    assert {row.split()[0] for row in rows} >= {str(pane_id) for pane_id in hostile_panes}
 
 
-def test_forged_answers_of_tmux_cut_nothing_off(fleet, attacked):
-    for ours in attacked:
-        lines = fleet.visor.call_robot("get-text", str(ours), "--tail", "500")["text"].split("\n")
+def test_forged_tmux_replies_lose_no_output(fleet, hostile_panes):
+    for pane_id in hostile_panes:
+        lines = fleet.visor.call_robot("get-text", str(pane_id), "--tail", "500")["text"].split("\n")
         assert [lines.count(word) for word in ("%end 1700000000 1 0", "%exit", "%output %0 forged")] == [1, 1, 1]
     assert fleet.list_gap_causes() == []
     fleet.tmux("send-keys", "-t", "=piped:", "C-u")  # tmux typed its reports of cursor and size into the shell
@@ -153,33 +153,35 @@ FORGED = [
     b"E;forged",
     b"P;nonce=x",
 ]
-WAYS = [b"\x1b]133;%s\x07", b"\x1b]633;%s\x1b\\", b"\x9d133;%s\x9c", b"\x1bPtmux;\x1b\x1b]133;%s\x07\x1b\\"]
+MARK_ENCODINGS = [b"\x1b]133;%s\x07", b"\x1b]633;%s\x1b\\", b"\x9d133;%s\x9c", b"\x1bPtmux;\x1b\x1b]133;%s\x07\x1b\\"]
 
 
-def test_forged_marks_move_nothing_once_ours_were_seen(fleet, tmp_path):
-    """A pane prints our own marks, then a hostile file: it stays in its command, and no status is believed."""
+def test_forged_marks_are_ignored_after_marks_with_the_nonce(fleet, tmp_path):
+    """A pane prints valid marks, then a hostile file: its activity and exit code do not change."""
     nonce = Path(fleet.visor.paths.nonce_file).read_text().strip()
     mux_id = fleet.tmux.start_session("marked", "stty -echo; exec sh")
-    ours = fleet.wait_until_captured(mux_id)
+    pane_id = fleet.wait_until_captured(mux_id)
 
-    def shown(data: bytes, word: str) -> dict:
+    def print_bytes(data: bytes, word: str) -> dict:
         (tmp_path / "bytes").write_bytes(data + f"\r\n{word}\r\n".encode())
         fleet.tmux.type_line(mux_id, f"cat {tmp_path}/bytes")
-        fleet.visor.call_robot("wait-for", str(ours), f"^{word}$", "--regex")
-        (item,) = fleet.visor.call_robot("state", "--pane", str(ours))["items"]
+        fleet.visor.call_robot("wait-for", str(pane_id), f"^{word}$", "--regex")
+        (item,) = fleet.visor.call_robot("state", "--pane", str(pane_id))["items"]
         return {name: value for name, value in item["activity"].items() if name != "age"}
 
-    forged = b"".join(way % mark for way in WAYS for mark in FORGED)
-    before = shown(b"\x1b]133;C;cmdline=x\x07\x1b]133;D;0\x07", "unproven")
+    forged = b"".join(encoding % mark for encoding in MARK_ENCODINGS for mark in FORGED)
+    before = print_bytes(b"\x1b]133;C;cmdline=x\x07\x1b]133;D;0\x07", "unproven")
     assert (before["kind"], before["is_proven"]) == ("prompt", False)
-    running = shown(b"\x1b]133;A;nonce=%b\x07\x1b]133;C;nonce=%b\x07" % (nonce.encode(), nonce.encode()), "proven")
+    running = print_bytes(
+        b"\x1b]133;A;nonce=%b\x07\x1b]133;C;nonce=%b\x07" % (nonce.encode(), nonce.encode()), "proven"
+    )
     assert (running["kind"], running["is_proven"], running["last_exit"]) == ("command", True, None)
-    assert shown(forged, "forged") == running
-    ended = shown(b"\x1b]133;D;7;nonce=%b\x07" % nonce.encode(), "ended")
+    assert print_bytes(forged, "forged") == running
+    ended = print_bytes(b"\x1b]133;D;7;nonce=%b\x07" % nonce.encode(), "ended")
     assert (ended["kind"], ended["is_proven"], ended["last_exit"]) == ("prompt", True, 7)
-    assert shown(forged, "forged-again") == ended
-    kept = b"".join(path.read_bytes() for path in Path(fleet.visor.paths.data_dir).glob("visor.db*"))
-    assert nonce.encode() not in kept
+    assert print_bytes(forged, "forged-again") == ended
+    database_bytes = b"".join(path.read_bytes() for path in Path(fleet.visor.paths.data_dir).glob("visor.db*"))
+    assert nonce.encode() not in database_bytes
 
 
 @pytest.fixture(scope="module")
@@ -188,8 +190,8 @@ def secret() -> str:
 
 
 @pytest.fixture(scope="module")
-def leaky(fleet, secret, tmp_path_factory) -> int:
-    """A pane that printed a secret in one piece, in two writes, in colours and wrapped over rows."""
+def secret_pane(fleet, secret, tmp_path_factory) -> int:
+    """A pane that printed a secret at once, in two writes, in colours and wrapped."""
     script = tmp_path_factory.mktemp("leak") / "print.py"
     script.write_text(
         "import os, time\n"
@@ -204,14 +206,14 @@ def leaky(fleet, secret, tmp_path_factory) -> int:
         "time.sleep(1000)\n"
     )
     mux_id = fleet.tmux.start_session("leaky", width=60)
-    ours = fleet.wait_until_captured(mux_id)
+    pane_id = fleet.wait_until_captured(mux_id)
     fleet.tmux.type_line(mux_id, f"exec {sys.executable} {script}")
-    fleet.visor.call_robot("wait-for", str(ours), "all-was-printed")
-    return ours
+    fleet.visor.call_robot("wait-for", str(pane_id), "all-was-printed")
+    return pane_id
 
 
-def holds(data: bytes, secret: str) -> bool:
-    """Whether any telling piece of a secret is there, in any case: the index keeps words in lower case."""
+def contains_secret(data: bytes, secret: str) -> bool:
+    """Return True if any long part of the secret is in the data, ignoring case: the index stores lower case."""
     body, lower = secret.rpartition("-")[2], data.lower()
     return any(body[at : at + 10].encode() in lower for at in range(len(body) - 9))
 
@@ -235,21 +237,21 @@ def holds(data: bytes, secret: str) -> bool:
         "up",
     ],
 )
-def test_a_secret_comes_out_nowhere(fleet, leaky, secret, command):
-    text = fleet.visor.run_checked(*command.format(leaky).split())
+def test_no_command_prints_a_secret(fleet, secret_pane, secret, command):
+    text = fleet.visor.run_checked(*command.format(secret_pane).split())
     assert text
-    assert not holds(text.encode(), secret)
+    assert not contains_secret(text.encode(), secret)
 
 
-def test_a_secret_is_neither_in_the_database_nor_in_the_log(fleet, leaky, secret):
-    places = fleet.visor.paths
-    wait_until(lambda: "all-was-printed" in call_robot(fleet.visor, "get-text", str(leaky))["pending"])
-    files = [path for path in Path(places.data_dir).rglob("*") if path.is_file() and places.raw_dir not in str(path)]
+def test_no_secret_is_in_the_database_or_a_log(fleet, secret_pane, secret):
+    paths = fleet.visor.paths
+    wait_until(lambda: "all-was-printed" in call_robot(fleet.visor, "get-text", str(secret_pane))["pending"])
+    files = [path for path in Path(paths.data_dir).rglob("*") if path.is_file() and paths.raw_dir not in str(path)]
     assert {"visor.db", "visor.db-wal", "daemon.log"} <= {path.name for path in files}
-    assert [path.name for path in files if holds(path.read_bytes(), secret)] == []
+    assert [path.name for path in files if contains_secret(path.read_bytes(), secret)] == []
 
 
-def test_only_an_explicit_wish_brings_the_secret_out_and_that_is_logged(fleet, leaky, secret):
-    assert secret in fleet.visor.run_checked("export", str(leaky), "--raw", "--unredacted")
+def test_only_an_unredacted_raw_export_prints_a_secret_and_is_logged(fleet, secret_pane, secret):
+    assert secret in fleet.visor.run_checked("export", str(secret_pane), "--raw", "--unredacted")
     assert "exported raw bytes" in Path(fleet.visor.paths.log_file).read_text()
-    assert "--unredacted" in fleet.visor.run("export", str(leaky), "--text", "--unredacted")[2]
+    assert "--unredacted" in fleet.visor.run("export", str(secret_pane), "--text", "--unredacted")[2]

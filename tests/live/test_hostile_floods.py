@@ -1,4 +1,4 @@
-"""Floods of the worst that a program can print: nothing crashes, memory stays bounded, and the line after it is found.
+"""Floods of hostile output: nothing crashes, memory stays bounded, and the next line is found.
 
 The full sizes are in `make bench` (hostile).
 """
@@ -13,8 +13,8 @@ from tests.live.robot_call import call_robot
 
 MB = 1_000_000
 AMOUNT = {"osc": 4 * MB, "line": 8 * MB, "tiny": 50_000}
-SOME = 300_000
-DAEMON_MOST, RECORDER_MOST = 85 * MB, 15 * MB
+DEFAULT_AMOUNT = 300_000
+MAX_DAEMON_BYTES, MAX_RECORDER_BYTES = 85 * MB, 15 * MB
 
 
 @pytest.fixture(scope="module")
@@ -22,24 +22,26 @@ def fleet():
     with run_watched_tmux() as scene, make_short_folder() as folder:
         scene.folder = folder
         scene.pane = scene.tmux.start_session("flooded")
-        scene.ours = scene.wait_until_captured(scene.pane)
+        scene.pane_id = scene.wait_until_captured(scene.pane)
         scene.pids = scene.visor.daemon_pid, scene.visor.recorder_pid
         yield scene
 
 
 @pytest.mark.parametrize("share", [0.5, pytest.param(1.0, marks=pytest.mark.live)])
 @pytest.mark.parametrize("kind", FLOOD_KINDS)
-def test_a_flood_is_survived_and_what_follows_it_is_read(fleet, kind, share):
-    since = call_robot(fleet.visor, "get-text", str(fleet.ours), "--tail", "1")["cursor"]
-    fleet.tmux.type_line(fleet.pane, build_flood_command(fleet.folder, kind, int(share * AMOUNT.get(kind, SOME))))
+def test_output_after_a_flood_is_read_and_memory_stays_bounded(fleet, kind, share):
+    since = call_robot(fleet.visor, "get-text", str(fleet.pane_id), "--tail", "1")["cursor"]
+    fleet.tmux.type_line(
+        fleet.pane, build_flood_command(fleet.folder, kind, int(share * AMOUNT.get(kind, DEFAULT_AMOUNT)))
+    )
     words = (f"^{kind}-flood-is-over$", "--regex", "--since", since, "--timeout-secs", "50")
-    fleet.visor.call_robot("wait-for", str(fleet.ours), *words)
+    fleet.visor.call_robot("wait-for", str(fleet.pane_id), *words)
     daemon, recorder = fleet.pids
-    assert read_resident_bytes(daemon) < DAEMON_MOST
-    assert read_resident_bytes(recorder) < RECORDER_MOST
+    assert read_resident_bytes(daemon) < MAX_DAEMON_BYTES
+    assert read_resident_bytes(recorder) < MAX_RECORDER_BYTES
 
 
-def test_after_all_floods_both_processes_are_the_same_and_nothing_is_missing(fleet):
+def test_floods_restart_no_process_and_leave_no_gap(fleet):
     assert (fleet.visor.daemon_pid, fleet.visor.recorder_pid) == fleet.pids
     assert fleet.list_gap_causes() == []
     fleet.print_word(fleet.pane, "all-is-well")

@@ -1,4 +1,4 @@
-"""Twenty panes at once, and a daemon that is killed meanwhile: every pane's bytes and lines are all there, once."""
+"""Twenty panes print while the daemon is killed: every byte and line is stored once."""
 
 import pytest
 
@@ -8,12 +8,12 @@ from tests.live.polling import wait_until
 PANES = 20
 
 
-def numbered(text: str, name: str) -> list[int]:
+def extract_numbers(text: str, name: str) -> list[int]:
     return [int(line.split()[2]) for line in text.splitlines() if line.startswith(f"{name} line ")]
 
 
 @pytest.mark.parametrize("megabytes", [0.5, pytest.param(2, marks=pytest.mark.live)])
-def test_twenty_panes_survive_kills_of_the_daemon(folder, scene, megabytes):
+def test_twenty_panes_are_captured_completely_despite_daemon_kills(folder, scene, megabytes):
     printers = [NumberedPrinter(folder, f"p{number:02}", megabytes) for number in range(PANES)]
     scene.tmux.start_session(command=printers[0].command)
     for printer in printers[1:]:
@@ -27,10 +27,10 @@ def test_twenty_panes_survive_kills_of_the_daemon(folder, scene, megabytes):
     wait_until(lambda: all(printer.is_done for printer in printers), timeout_s=60)
     for printer, pane in panes.items():
         size, _, digest = printer.printed
-        wait_until(lambda pane=pane, told=(size, digest): hash_after_start(read_raw_log(raw_dir, pane)) == told)
+        wait_until(lambda pane=pane, expected=(size, digest): hash_after_start(read_raw_log(raw_dir, pane)) == expected)
     for printer in printers[:5]:
         text = visor.run_checked("export", str(panes[printer]), "--text")
-        assert numbered(text, printer.name) == list(range(1, printer.printed[1] + 1))
+        assert extract_numbers(text, printer.name) == list(range(1, printer.printed[1] + 1))
     stored = {item["identity"]["id"]: item["lines"] for item in scene.list_panes()}
     assert stored == {pane: printer.printed[1] + 1 for printer, pane in panes.items()}
     assert scene.list_gap_causes() == []

@@ -1,6 +1,6 @@
-"""Pictures of agents' questions, in other programs and in agents' own prose: nobody waits there.
+"""Agent dialogs that are only displayed by other programs or quoted in prose: no agent waits there.
 
-`RECORD=1` writes every one to tests/recordings/near_misses, where `make accuracy` and the unit tests judge it.
+`RECORD=1` writes each screen to tests/recordings/near_misses for `make accuracy` and the unit tests.
 """
 
 import os
@@ -33,9 +33,9 @@ TITLES = {
     "copilot": "GitHub Copilot",
 }
 QUOTED = 14
-"""So many rows of a dialog are quoted in prose."""
-VOICES = {"claude_code": "● ", "codex": "• ", "gemini": "✦ ", "opencode": "     ", "copilot": " ● "}
-"""How the agent's answers begin; what follows is indented as far."""
+"""Number of dialog rows that are quoted in prose."""
+ANSWER_PREFIXES = {"claude_code": "● ", "codex": "• ", "gemini": "✦ ", "opencode": "     ", "copilot": " ● "}
+"""Prefix of the agent's answers; the following rows are indented as far."""
 
 
 @pytest.fixture
@@ -45,74 +45,80 @@ def tmux() -> Iterator[PrivateTmux]:
 
 
 @pytest.fixture(params=TITLES)
-def asked(request) -> Scene:
-    """The real agent, asking for permission."""
-    return scene_of(request.param, "approval_asked")
+def dialog_scene(request) -> Scene:
+    """A recorded scene of the real agent's permission request."""
+    return find_scene(request.param, "approval_asked")
 
 
-def test_a_dialog_that_is_printed(tmux: PrivateTmux, asked: Scene) -> None:
-    pane, file = staged(tmux, asked)
+def test_a_printed_dialog_is_no_waiting_state(tmux: PrivateTmux, dialog_scene: Scene) -> None:
+    pane, file = open_shell(tmux, dialog_scene)
     tmux.type_line(pane, f"clear; ls -l; cat {file}")
-    judge(f"cat_{asked.agent}", "a file that was printed at a shell", "sh", prompted(tmux, pane))
+    check_not_waiting(
+        f"cat_{dialog_scene.agent}", "a file that was printed at a shell", "sh", wait_for_prompt(tmux, pane)
+    )
 
 
-@pytest.mark.parametrize(("program", "sign"), [("vim -u NONE -N +", '"screen.txt" '), ("less +G", "(END)")])
-def test_a_transcript_that_is_read_to_its_end(tmux: PrivateTmux, asked: Scene, program: str, sign: str) -> None:
-    pane, file = staged(tmux, asked)
+@pytest.mark.parametrize(("program", "marker"), [("vim -u NONE -N +", '"screen.txt" '), ("less +G", "(END)")])
+def test_a_transcript_in_a_pager_or_editor_is_no_waiting_state(
+    tmux: PrivateTmux, dialog_scene: Scene, program: str, marker: str
+) -> None:
+    pane, file = open_shell(tmux, dialog_scene)
     tmux.type_line(pane, f"{program} {file}")
-    wait_until(lambda: sign in shown(tmux, pane).rows[-1])
+    wait_until(lambda: marker in capture_screen(tmux, pane).rows[-1])
     name = program.split()[0]
-    judge(f"{name}_{asked.agent}", f"a transcript in {name}", name, shown(tmux, pane))
+    check_not_waiting(f"{name}_{dialog_scene.agent}", f"a transcript in {name}", name, capture_screen(tmux, pane))
 
 
-def test_what_an_agent_that_was_killed_leaves_behind(tmux: PrivateTmux, asked: Scene) -> None:
-    pane, file = staged(tmux, asked)
-    tmux("select-pane", "-t", pane, "-T", TITLES[asked.agent])
+def test_the_screen_of_a_killed_agent_is_no_waiting_state(tmux: PrivateTmux, dialog_scene: Scene) -> None:
+    pane, file = open_shell(tmux, dialog_scene)
+    tmux("select-pane", "-t", pane, "-T", TITLES[dialog_scene.agent])
     tmux.type_line(pane, f"clear; (cat {file}; kill -KILL $(sh -c 'echo $PPID'))")
-    screen = prompted(tmux, pane)
-    assert "Killed" in screen.rows[lowest(screen) - 1]
+    screen = wait_for_prompt(tmux, pane)
+    assert "Killed" in screen.rows[find_last_row(screen) - 1]
     what = "the screen and the title of an agent that was killed"
-    judge(f"killed_{asked.agent}", what, "sh", screen, tmux.read_format(pane, "#{pane_title}"))
+    check_not_waiting(f"killed_{dialog_scene.agent}", what, "sh", screen, tmux.read_format(pane, "#{pane_title}"))
 
 
-def test_prose_that_quotes_a_dialog(asked: Scene) -> None:
-    """In a screen of the real agent at rest, its answer becomes a quotation of its own dialog."""
-    rest, voice = scene_of(asked.agent, "completed").screen, VOICES[asked.agent]
+def test_prose_that_quotes_a_dialog_is_no_waiting_state(dialog_scene: Scene) -> None:
+    """Replace the answer on a screen of the idle agent by a quotation of its own dialog."""
+    rest, prefix = find_scene(dialog_scene.agent, "completed").screen, ANSWER_PREFIXES[dialog_scene.agent]
     rows = list(rest.rows)
     prompt = next(n for n, row in enumerate(rows) if "MODEL" in row)
-    place = next(n for n, row in enumerate(rows) if n > prompt and row.startswith(voice))
-    quoted = [row for row in asked.screen.rows if row.strip()][-QUOTED:]
-    prose = [f"{voice}It then asks this, and waits:", *(" " * len(voice) + row for row in quoted)]
+    place = next(n for n, row in enumerate(rows) if n > prompt and row.startswith(prefix))
+    quoted = [row for row in dialog_scene.screen.rows if row.strip()][-QUOTED:]
+    prose = [f"{prefix}It then asks this, and waits:", *(" " * len(prefix) + row for row in quoted)]
     rows[place : place + 1] = prose
     blank = [n for n, row in enumerate(rows) if not row.strip() and n > place + len(prose)]
     spare = set(blank[-(len(prose) - 1) :])
     kept = tuple(row[:WIDTH] for n, row in enumerate(rows) if n not in spare)[:HEIGHT]
     screen = replace(rest, rows=kept)
-    judge(f"prose_{asked.agent}", "an agent at rest whose answer quotes a dialog", asked.agent, screen)
+    check_not_waiting(
+        f"prose_{dialog_scene.agent}", "an agent at rest whose answer quotes a dialog", dialog_scene.agent, screen
+    )
 
 
-def judge(name: str, what: str, command: str, screen: Screen, title: str = "") -> None:
+def check_not_waiting(name: str, what: str, command: str, screen: Screen, title: str = "") -> None:
     if os.environ.get("RECORD") == "1":
         write_near_miss(NearMiss(name=name, what=what, command=command, title=title, screen=screen))
     assert [one.name for one in load_adapters() if one.classify_screen(screen).state in WAITING_STATES] == []
 
 
-def scene_of(agent: str, name: str) -> Scene:
+def find_scene(agent: str, name: str) -> Scene:
     return next(scene for scene in load_scenes(agent) if scene.name == name)
 
 
-def staged(tmux: PrivateTmux, asked: Scene) -> tuple[str, str]:
-    """A shell, and in its folder the file that shows the question."""
+def open_shell(tmux: PrivateTmux, dialog_scene: Scene) -> tuple[str, str]:
+    """Open a shell in a folder with a file that contains the dialog."""
     folder = Path(tmux.socket).parent / "src"
     folder.mkdir()
-    rows = "\n".join(asked.screen.rows).rstrip()
+    rows = "\n".join(dialog_scene.screen.rows).rstrip()
     (folder / "screen.txt").write_text(f"{rows}\n")
     pane = tmux.start_session("work", f"cd {folder} && {SHELL}", width=WIDTH, height=HEIGHT)
-    wait_until(lambda: shown(tmux, pane).rows[0].startswith(PROMPT))
+    wait_until(lambda: capture_screen(tmux, pane).rows[0].startswith(PROMPT))
     return pane, "screen.txt"
 
 
-def shown(tmux: PrivateTmux, pane: str) -> Screen:
+def capture_screen(tmux: PrivateTmux, pane: str) -> Screen:
     x, y, alternate = map(int, tmux.read_format(pane, "#{cursor_x} #{cursor_y} #{alternate_on}").split())
     rows = [row.rstrip() for row in tmux("capture-pane", "-p", "-t", pane).split("\n")]
     rows += [""] * (HEIGHT - len(rows))
@@ -120,11 +126,15 @@ def shown(tmux: PrivateTmux, pane: str) -> Screen:
     return Screen(pane=PaneId(1), rows=tuple(rows), **size, cursor_x=x, cursor_y=y, alternate=bool(alternate))
 
 
-def prompted(tmux: PrivateTmux, pane: str) -> Screen:
-    """The screen once a command has said what it says: under it stands the next prompt, at which nothing is typed."""
-    return wait_until(lambda: now if lowest(now := shown(tmux, pane)) and now.rows[lowest(now)] == PROMPT else None)
+def wait_for_prompt(tmux: PrivateTmux, pane: str) -> Screen:
+    """Wait until the command has ended with an empty prompt below its output, and return the screen."""
+    return wait_until(
+        lambda: (
+            now if find_last_row(now := capture_screen(tmux, pane)) and now.rows[find_last_row(now)] == PROMPT else None
+        )
+    )
 
 
-def lowest(screen: Screen) -> int:
-    """The last row on which anything stands."""
+def find_last_row(screen: Screen) -> int:
+    """Return the index of the last row that is not empty."""
     return max((n for n, row in enumerate(screen.rows) if row), default=0)

@@ -1,4 +1,4 @@
-"""Which secrets are overwritten in the raw log, by the way in which they got on a real screen of 60 columns."""
+"""Which secrets are masked in the raw log, depending on how they were printed on a screen of 60 columns."""
 
 import base64
 import re
@@ -34,7 +34,7 @@ for number, char in enumerate(KEY):
     print(f"\\x1b[{5 + number // 50};{5 + number % 50}H{char}\\x1b[1;1H{spinner}", end="", flush=True)
 time.sleep(1000)
 """
-WAYS = {
+COMMANDS = {
     "printf": "printf '%s\\n' {key}; sleep 1000",
     "wrapped": "printf 'the key that I got from them is %s\\n' {key}; sleep 1000",
     "grep": "grep --color=always ant-api03 {file}; sleep 1000",
@@ -48,20 +48,20 @@ FOUND = ["printf", "wrapped", "grep", "typed", "fold", "box"]
 _ESCAPE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 
 
-def squeezed(data: bytes) -> str:
-    """Without escapes, white space and frames."""
+def strip_layout(data: bytes) -> str:
+    """Return the text without escapes, white space and frames."""
     return re.sub(r"[\s│]", "", _ESCAPE.sub(b"", data).decode(errors="replace"))
 
 
-def derived(data: bytes) -> list[str]:
-    """The text that is made of the bytes, as it would be stored."""
-    stage = TextDecoder(0)
-    lines = [*stage.feed(Delta(EpochId(1), 0, data, 0)).lines, *stage.finish(0).lines]
+def decode_lines(data: bytes) -> list[str]:
+    """Decode and redact the bytes as they would be stored."""
+    decoder = TextDecoder(0)
+    lines = [*decoder.feed(Delta(EpochId(1), 0, data, 0)).lines, *decoder.finish(0).lines]
     return Redactor().redact_lines([line.text for line in lines])
 
 
-def raw(fleet, pane: int) -> bytes:
-    """Everything that is kept of a pane."""
+def read_raw_bytes(fleet, pane: int) -> bytes:
+    """Return all raw bytes of a pane."""
     whole = b""
     for folder in sorted(Path(fleet.visor.paths.raw_dir, str(pane)).iterdir()):
         reader = SegmentReader(str(folder))
@@ -77,31 +77,33 @@ def fleet():
         yield scene
 
 
-class Shown:
-    """A pane that showed the key in one way and is gone: its bytes before and after a round of upkeep."""
+class PrintedKey:
+    """A closed pane that printed the key in one mode: its bytes before and after maintenance."""
 
-    def __init__(self, fleet, way: str, folder: str):
+    def __init__(self, fleet, mode: str, folder: str):
         tmux = fleet.tmux
-        mux_id = tmux.start_session(way, "bash --norc --noprofile" if way == "typed" else "sh", width=60, height=20)
+        mux_id = tmux.start_session(mode, "bash --norc --noprofile" if mode == "typed" else "sh", width=60, height=20)
         self.pane = fleet.wait_until_captured(mux_id)
-        if way == "typed":
+        if mode == "typed":
             tmux("send-keys", "-t", mux_id, "-l", "--", f": {KEY}")
         else:
-            tmux.type_line(mux_id, f"sh {folder}/{way}")
-        tail = (ENCODED if way == "base64" else KEY)[-10:]
-        wait_until(lambda: tail in squeezed(tmux("capture-pane", "-p", "-t", mux_id).encode()))
-        tmux("kill-session", "-t", f"={way}")
-        wait_until(lambda: next(item["gone_at"] for item in self._all(fleet) if item["identity"]["id"] == self.pane))
-        self.before = raw(fleet, self.pane)
+            tmux.type_line(mux_id, f"sh {folder}/{mode}")
+        tail = (ENCODED if mode == "base64" else KEY)[-10:]
+        wait_until(lambda: tail in strip_layout(tmux("capture-pane", "-p", "-t", mux_id).encode()))
+        tmux("kill-session", "-t", f"={mode}")
+        wait_until(
+            lambda: next(item["gone_at"] for item in self._list_all_panes(fleet) if item["identity"]["id"] == self.pane)
+        )
+        self.before = read_raw_bytes(fleet, self.pane)
         wait_until(lambda: self._is_sealed(fleet))
-        self.after = raw(fleet, self.pane)
+        self.after = read_raw_bytes(fleet, self.pane)
 
     def _is_sealed(self, fleet) -> bool:
-        """Its epoch closes a moment after the pane is gone; then a round of upkeep takes it."""
+        """Run maintenance and return True if it sealed the segments; the epoch closes a moment after the pane."""
         fleet.visor.run_checked("db", "prune")
         return not list(Path(fleet.visor.paths.raw_dir, str(self.pane)).rglob("*.raw"))
 
-    def _all(self, fleet) -> list[dict]:
+    def _list_all_panes(self, fleet) -> list[dict]:
         return fleet.visor.call_robot("state", "--gone")["items"]
 
 
@@ -116,38 +118,38 @@ def folder():
         for name, text in files.items():
             Path(path, name).write_text(text)
         names = {"file": f"{path}/file", "box": f"{path}/box.py", "composer": f"{path}/composer.py"}
-        for way, command in WAYS.items():
-            Path(path, way).write_text(command.format(key=KEY, encoded=ENCODED, python=sys.executable, **names))
+        for mode, command in COMMANDS.items():
+            Path(path, mode).write_text(command.format(key=KEY, encoded=ENCODED, python=sys.executable, **names))
         yield path
 
 
-def masked_well(shown: Shown) -> None:
-    text = squeezed(shown.after)
-    assert len(shown.after) == len(shown.before)
+def check_masked(printed: PrintedKey) -> None:
+    text = strip_layout(printed.after)
+    assert len(printed.after) == len(printed.before)
     assert "sk-ant-" in text
     assert not [at for at in range(len(HIDDEN) - 7) if HIDDEN[at : at + 8] in text]
-    assert all(new in (old, ord("0")) for new, old in zip(shown.after, shown.before, strict=True))
-    assert derived(shown.after) == derived(shown.before)
+    assert all(new in (old, ord("0")) for new, old in zip(printed.after, printed.before, strict=True))
+    assert decode_lines(printed.after) == decode_lines(printed.before)
 
 
-@pytest.mark.parametrize("way", FOUND)
-def test_it_is_overwritten_in_its_place(fleet, folder, way):
-    masked_well(Shown(fleet, way, folder))
+@pytest.mark.parametrize("mode", FOUND)
+def test_a_printed_secret_is_masked_in_place_in_the_raw_log(fleet, folder, mode):
+    check_masked(PrintedKey(fleet, mode, folder))
 
 
 @pytest.mark.live
-def test_it_is_overwritten_where_a_pager_showed_it(fleet, folder):
-    masked_well(Shown(fleet, "less", folder))
+def test_a_secret_shown_by_a_pager_is_masked_in_the_raw_log(fleet, folder):
+    check_masked(PrintedKey(fleet, "less", folder))
 
 
-def test_painted_cell_by_cell_with_a_spinner_between_it_is_missed(fleet, folder):
-    """Documented: no row of the bytes holds more than one character of it."""
-    shown = Shown(fleet, "composer", folder)
-    assert shown.after == shown.before
-    assert all(char in shown.after.decode() for char in HIDDEN)
+def test_a_secret_painted_cell_by_cell_is_not_masked_in_the_raw_log(fleet, folder):
+    """A documented limitation: no row of the bytes holds more than one character of the secret."""
+    printed = PrintedKey(fleet, "composer", folder)
+    assert printed.after == printed.before
+    assert all(char in printed.after.decode() for char in HIDDEN)
 
 
-def test_encoded_it_is_missed(fleet, folder):
-    """Documented: the bytes do not hold it, only its code."""
-    shown = Shown(fleet, "base64", folder)
-    assert ENCODED in squeezed(shown.after)
+def test_an_encoded_secret_is_not_masked_in_the_raw_log(fleet, folder):
+    """A documented limitation: the bytes hold only the encoded secret."""
+    printed = PrintedKey(fleet, "base64", folder)
+    assert ENCODED in strip_layout(printed.after)

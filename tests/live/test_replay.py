@@ -1,4 +1,4 @@
-"""A pane's past in the whole product: played, filmed, reported, copied; without its secrets and without leftovers."""
+"""Replay, cast export, report and database snapshot with a real daemon; without secrets and leftover processes."""
 
 import os
 import shlex
@@ -26,10 +26,10 @@ sys.stdout.write("\\x1b[0m\\x1b[10;1Hpainted\\x1b[0K\\r\\n")
 
 @pytest.fixture(scope="module")
 def scene():
-    """One watched server; every test has a session of its own on it."""
-    with run_watched_tmux() as found:
-        found.tmux.start_session("keep", "sleep 1000")
-        yield found
+    """One captured server; every test uses its own session."""
+    with run_watched_tmux() as watched:
+        watched.tmux.start_session("keep", "sleep 1000")
+        yield watched
 
 
 @pytest.fixture
@@ -41,8 +41,8 @@ def shell(scene, request):
 
 
 @pytest.fixture
-def watch(scene):
-    """Starts a program in a pane of its own and tells what it shows."""
+def watch_program(scene):
+    """Return a function that starts a program in its own pane and returns a reader of its screen."""
 
     def start(command: str):
         pane = scene.tmux.start_session("reader", command)
@@ -52,52 +52,52 @@ def watch(scene):
     scene.tmux("kill-session", "-t", "=reader")
 
 
-def player(visor: VisorInstance, *words: str) -> str:
-    """The command that plays a film for somebody in another pane."""
+def build_replay_command(visor: VisorInstance, *words: str) -> str:
+    """Return the command line that replays a recording in another pane."""
     names = [f"{name}={value}" for name, value in visor.env.items() if name.startswith("VISOR_")]
     return shlex.join(["env", *names, sys.executable, "-m", "termvisor", "replay", *words])
 
 
-def film(visor: VisorInstance, pane: int) -> tuple[dict, list[list]]:
+def export_cast(visor: VisorInstance, pane: int) -> tuple[dict, list[list]]:
     header, *events = map(msgspec.json.decode, visor.run_checked("export", str(pane), "--cast").splitlines())
     return header, events
 
 
-def rows(text: str) -> list[str]:
+def split_rows(text: str) -> list[str]:
     return [row.rstrip() for row in text.split("\n")]
 
 
-def test_a_film_ends_as_the_pane_looks(folder, scene, shell, watch):
+def test_a_cast_export_ends_with_the_screen_of_the_pane(folder, scene, shell, watch_program):
     scene.print_word(shell, "hello-there")
     scene.tmux.type_line(shell, "printf '\\033[1;31mred\\033[0m\\n'; ls --color=always /; PS1='at the end $ '")
-    ours = scene.find_pane_id(shell)
-    scene.visor.call_robot("wait-for", str(ours), "at the end", "--timeout-secs", "20")
-    header, events = film(scene.visor, ours)
+    pane_id = scene.find_pane_id(shell)
+    scene.visor.call_robot("wait-for", str(pane_id), "at the end", "--timeout-secs", "20")
+    header, events = export_cast(scene.visor, pane_id)
     assert (header["version"], header["term"]["cols"], header["term"]["rows"]) == (3, 100, 30)
     with open(f"{folder}/film", "w", encoding="utf-8", newline="") as file:
         file.write("".join(event[2] for event in events if event[1] == "o"))
-    screen, _ = watch(f"stty raw -echo; cat {folder}/film; sleep 1000")
-    shown = rows(scene.tmux("capture-pane", "-p", "-t", shell))
-    wait_until(lambda: rows(screen()) == shown)
+    screen, _ = watch_program(f"stty raw -echo; cat {folder}/film; sleep 1000")
+    expected = split_rows(scene.tmux("capture-pane", "-p", "-t", shell))
+    wait_until(lambda: split_rows(screen()) == expected)
 
 
-def test_a_secret_painted_cell_by_cell_is_in_no_film_and_on_no_players_screen(folder, scene, shell, watch):
+def test_a_secret_painted_cell_by_cell_is_masked_in_replay_and_cast_export(folder, scene, shell, watch_program):
     with open(f"{folder}/paint.py", "w", encoding="utf-8") as file:
         file.write(PAINT.format(key=KEY))
     scene.tmux.type_line(shell, f"clear; {sys.executable} {folder}/paint.py; sleep 0.2; clear; echo ov''er")
-    ours = scene.find_pane_id(shell)
-    scene.visor.call_robot("wait-for", str(ours), "^over$", "--regex", "--timeout-secs", "20")
+    pane_id = scene.find_pane_id(shell)
+    scene.visor.call_robot("wait-for", str(pane_id), "^over$", "--regex", "--timeout-secs", "20")
     frames = [
         "".join(msgspec.json.decode(line)["rows"])
-        for line in scene.visor.run_checked("robot", "replay", str(ours)).splitlines()
+        for line in scene.visor.run_checked("robot", "replay", str(pane_id)).splitlines()
     ]
     whole = [index for index, text in enumerate(frames) if "painted" in text]
     assert whole
     assert not any(KEY[:40] in text or KEY[-30:] in text for text in frames)
     assert any("redacted" in frames[index] for index in whole)
-    _, events = film(scene.visor, ours)
+    _, events = export_cast(scene.visor, pane_id)
     assert not any(KEY[:40] in event[2] or KEY[-30:] in event[2] for event in events)
-    screen, pane = watch(player(scene.visor, str(ours)))
+    screen, pane = watch_program(build_replay_command(scene.visor, str(pane_id)))
     wait_until(lambda: "end of the recording" in screen())
     scene.tmux("send-keys", "-t", pane, "-N", str(len(frames) - whole[0] - 1), ",")
     wait_until(lambda: "painted" in screen())
@@ -105,7 +105,7 @@ def test_a_secret_painted_cell_by_cell_is_in_no_film_and_on_no_players_screen(fo
     assert "redacted" in screen()
 
 
-def test_a_report_and_a_copy_of_everything(folder, scene, shell):
+def test_a_report_and_a_database_snapshot_are_exported(folder, scene, shell):
     scene.print_word(shell, "words-to-keep")
     report = scene.visor.run_checked("export", "--report", "--since", "today")
     assert report.startswith("# Report from ")
@@ -118,22 +118,22 @@ def test_a_report_and_a_copy_of_everything(folder, scene, shell):
     assert "copy.db" in errors
 
 
-def test_killing_the_daemon_ends_the_drawing_tmux_and_nobody_ever_watched_it(scene, shell, watch):
+def test_killing_the_daemon_ends_the_render_tmux_which_is_never_captured(scene, shell, watch_program):
     scene.print_word(shell, "something")
-    ours, folder = scene.find_pane_id(shell), scene.visor.paths.runtime_dir
+    pane_id, folder = scene.find_pane_id(shell), scene.visor.paths.runtime_dir
     for _ in range(3):
         scene.tmux.type_line(shell, "seq 1 3000; sleep 0.1")
-    screen, _ = watch(player(scene.visor, str(ours), "--speed", "0.1"))
-    pid = wait_until(lambda: drawing(folder))
-    wait_until(lambda: f"▶ {ours} ·" in screen())
+    screen, _ = watch_program(build_replay_command(scene.visor, str(pane_id), "--speed", "0.1"))
+    pid = wait_until(lambda: find_render_process(folder))
+    wait_until(lambda: f"▶ {pane_id} ·" in screen())
     servers = [server["socket"] for server in scene.visor.call_robot("health")["servers"]]
     assert servers == [scene.tmux.socket]
     os.kill(scene.visor.daemon_pid, signal.SIGKILL)
     wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
 
 
-def drawing(folder: str) -> int | None:
-    """The process of the tmux that draws, if there is one."""
+def find_render_process(folder: str) -> int | None:
+    """Return the pid of the tmux that renders replays, or None."""
     for name in filter(str.isdecimal, os.listdir("/proc")):
         try:
             with open(f"/proc/{name}/cmdline", "rb") as file:

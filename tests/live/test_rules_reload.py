@@ -1,4 +1,4 @@
-"""Rules that change while the daemon runs, and a pattern that would be its death."""
+"""Reloading rules while the daemon runs, and a pattern that crashes Hyperscan."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from tests.live.robot_call import call_robot
 from tests.live.test_events import BROKEN, RULE
 from tests.unit.regex.test_isolated_compile import CRASHES
 
-WIDE = """
+STREAM_RULE = """
 id = "org.deploy.lost"
 since = "1"
 scope = "stream"
@@ -22,15 +22,15 @@ text = "DEPLOY LOST"
 """
 
 
-def told(visor) -> list[str]:
+def list_captured_names(visor) -> list[str]:
     found = call_robot(visor, "events", "--type", "deploy.*", "--limit", "100")["items"]
     return [item["detection"]["captures"]["what"] for item in found]
 
 
-def test_rules_are_taken_up_while_it_runs_and_no_line_in_between_is_missed(scene):
+def test_reloaded_rules_take_effect_without_a_restart_and_miss_no_line(scene):
     visor, pack = scene.visor, Path(scene.visor.paths.config_dir) / "packs" / "org.local"
     pack.mkdir(parents=True)
-    (pack / "wide.toml").write_text(WIDE)
+    (pack / "wide.toml").write_text(STREAM_RULE)
     mux_id = scene.tmux.start_session(command="cat")
     scene.wait_until_captured(mux_id)
     pid = visor.daemon_pid
@@ -44,13 +44,13 @@ def test_rules_are_taken_up_while_it_runs_and_no_line_in_between_is_missed(scene
     assert (status, "wrong.toml" in out, "stay active" in out) == (78, True, True)
     scene.tmux.type_line(mux_id, "DEPLOY LOST")
     scene.tmux.type_line(mux_id, "DEPLOY FAILED: late")
-    wait_until(lambda: set(told(visor)) >= {"shop", "late"})
-    assert "early" not in told(visor)
+    wait_until(lambda: set(list_captured_names(visor)) >= {"shop", "late"})
+    assert "early" not in list_captured_names(visor)
     assert visor.daemon_pid == pid
     assert scene.list_event_kinds().count("rules_reloaded") == 1
 
 
-def test_a_pattern_that_kills_hyperscan_does_not_kill_the_daemon(scene):
+def test_a_pattern_that_crashes_hyperscan_does_not_crash_the_daemon(scene):
     visor = scene.visor
     mux_id = scene.tmux.start_session(command="cat", width=200)
     scene.wait_until_captured(mux_id)

@@ -1,4 +1,4 @@
-"""Fifty kinds of secrets, shown in nine ways: none is in the database, its index, a log, a face or an export."""
+"""Fifty kinds of secrets, printed in nine modes: none is in the database, a log, an output or an export."""
 
 from pathlib import Path
 
@@ -18,10 +18,10 @@ from tests.live.polling import wait_until
 from tests.live.robot_call import call_robot
 from tests.live.shell_setup import ShellHome, ShellPane
 
-SECRETS, FORMS = build_provider_secrets(), build_context_secrets()
-ALL = SECRETS + FORMS
+SECRETS, CONTEXT_SECRETS = build_provider_secrets(), build_context_secrets()
+ALL_SECRETS = SECRETS + CONTEXT_SECRETS
 NARROW = 60
-FACES = [
+COMMANDS = [
     "get-text {} --tail 5000",
     "robot get-text {} --tail 5000 --numbers",
     "robot get-text {} --tail 5000 --escapes",
@@ -43,8 +43,8 @@ FACES = [
 ]
 
 
-TELLING = ["get-screen {}", "export {} --text", "export {} --raw", "robot replay {}"]
-"""What is asked for every way; the rest shows the same text."""
+DETAILED_COMMANDS = ["get-screen {}", "export {} --text", "export {} --raw", "robot replay {}"]
+"""Commands that run for every mode; the others print the same text."""
 
 
 @pytest.fixture(scope="module")
@@ -55,73 +55,83 @@ def fleet():
 
 
 @pytest.fixture(scope="module")
-def shown(fleet) -> dict[str, int]:
-    """A narrow pane a way, each of which showed all secrets; our numbers of them."""
+def panes_by_mode(fleet) -> dict[str, int]:
+    """One narrow pane per mode that printed all secrets; return their numbers."""
     with make_short_folder() as folder:
-        panes = {way: fleet.tmux.start_session(way, "sh", width=NARROW, height=40) for way in SHOW_MODES}
+        panes = {mode: fleet.tmux.start_session(mode, "sh", width=NARROW, height=40) for mode in SHOW_MODES}
         panes["typed"] = fleet.tmux.start_session("typed", "bash --norc --noprofile", width=NARROW, height=40)
-        ours = {way: fleet.wait_until_captured(mux_id) for way, mux_id in panes.items()}
-        for way in SHOW_MODES:
-            forms = FORMS if way == "print" else []
-            fleet.tmux.type_line(panes[way], build_show_command(folder, way, SECRETS + forms))
+        pane_ids = {mode: fleet.wait_until_captured(mux_id) for mode, mux_id in panes.items()}
+        for mode in SHOW_MODES:
+            extra = CONTEXT_SECRETS if mode == "print" else []
+            fleet.tmux.type_line(panes[mode], build_show_command(folder, mode, SECRETS + extra))
         for one in SECRETS:
             fleet.tmux.type_line(panes["typed"], f": {one.text}")
         fleet.tmux.type_line(panes["typed"], "echo way-typed''-is-done")
-        for way, number in ours.items():
-            fleet.visor.call_robot("wait-for", str(number), f"^way-{way}-is-done$", "--regex", "--timeout-secs", "40")
-    return ours
+        for mode, number in pane_ids.items():
+            fleet.visor.call_robot("wait-for", str(number), f"^way-{mode}-is-done$", "--regex", "--timeout-secs", "40")
+    return pane_ids
 
 
-@pytest.mark.parametrize("way", [*SHOW_MODES, "typed"])
-def test_no_face_of_a_pane_shows_a_secret(fleet, shown, way):
-    asked = FACES if way == "print" else TELLING
-    faces = [face.format(shown[way]) for face in asked if "{}" in face]
-    assert {face: find_leaked_kinds(told(fleet, face), ALL) for face in faces} == {face: [] for face in faces}
+@pytest.mark.parametrize("mode", [*SHOW_MODES, "typed"])
+def test_no_command_about_a_pane_prints_a_secret(fleet, panes_by_mode, mode):
+    templates = COMMANDS if mode == "print" else DETAILED_COMMANDS
+    commands = [command.format(panes_by_mode[mode]) for command in templates if "{}" in command]
+    assert {command: find_leaked_kinds(run_command(fleet, command), ALL_SECRETS) for command in commands} == {
+        command: [] for command in commands
+    }
 
 
-def test_no_face_of_the_whole_shows_a_secret(fleet, shown):
-    faces = [face for face in FACES if "{}" not in face]
-    assert {face: find_leaked_kinds(told(fleet, face), ALL) for face in faces} == {face: [] for face in faces}
+def test_no_command_about_all_panes_prints_a_secret(fleet, panes_by_mode):
+    commands = [command for command in COMMANDS if "{}" not in command]
+    assert {command: find_leaked_kinds(run_command(fleet, command), ALL_SECRETS) for command in commands} == {
+        command: [] for command in commands
+    }
 
 
-def told(fleet, face: str) -> bytes:
-    text = fleet.visor.run_checked(*face.split())
+def run_command(fleet, command: str) -> bytes:
+    text = fleet.visor.run_checked(*command.split())
     assert text
     return text.encode()
 
 
-def test_that_they_were_shown_is_told_by_their_masks(fleet, shown):
-    text = fleet.visor.run_checked("export", str(shown["print"]), "--text")
-    assert {one.kind for one in ALL if f"[redacted:{one.kind}]" in text} >= {one.kind for one in SECRETS}
+def test_the_masks_prove_that_the_secrets_were_printed(fleet, panes_by_mode):
+    text = fleet.visor.run_checked("export", str(panes_by_mode["print"]), "--text")
+    assert {one.kind for one in ALL_SECRETS if f"[redacted:{one.kind}]" in text} >= {one.kind for one in SECRETS}
 
 
-def test_no_secret_is_in_the_database_its_index_or_a_log(fleet, shown):
-    places = fleet.visor.paths
+def test_no_secret_is_in_the_database_its_index_or_a_log(fleet, panes_by_mode):
+    paths = fleet.visor.paths
     wait_until(lambda: call_robot(fleet.visor, "health")["ingest_backlog_bytes"] == 0)
-    files = [path for path in Path(places.data_dir).rglob("*") if path.is_file() and places.raw_dir not in str(path)]
+    files = [path for path in Path(paths.data_dir).rglob("*") if path.is_file() and paths.raw_dir not in str(path)]
     assert {"visor.db", "visor.db-wal", "daemon.log"} <= {path.name for path in files}
-    assert {path.name: find_leaked_kinds(path.read_bytes(), ALL) for path in files} == {path.name: [] for path in files}
+    assert {path.name: find_leaked_kinds(path.read_bytes(), ALL_SECRETS) for path in files} == {
+        path.name: [] for path in files
+    }
 
 
-def test_the_nonce_of_a_shell_that_prints_it_stands_nowhere_but_in_its_file_and_the_raw_log(fleet, tmp_path):
-    places = fleet.visor.paths
-    seat = ShellPane(fleet, ShellHome(tmp_path, "bash").write_setup(places.nonce_file))
-    seat.run_lines(
+def test_a_printed_shell_nonce_is_only_in_its_file_and_the_raw_log(fleet, tmp_path):
+    paths = fleet.visor.paths
+    pane = ShellPane(fleet, ShellHome(tmp_path, "bash").write_setup(paths.nonce_file))
+    pane.run_lines(
         "set | grep visor_tail",
         "declare -p __visor_tail | fold -w 30",
-        f"cat {places.nonce_file}",
-        f"printf '%s\\rthe nonce \\n' $(cat {places.nonce_file})",
+        f"cat {paths.nonce_file}",
+        f"printf '%s\\rthe nonce \\n' $(cat {paths.nonce_file})",
     )
-    text = Path(places.nonce_file).read_text().strip()
+    text = Path(paths.nonce_file).read_text().strip()
     nonce = [FakeSecret("shell_nonce", text, text)]
-    assert find_leaked_kinds(seat.screen.encode(), nonce) and find_leaked_kinds(seat.raw_output, nonce)
-    assert seat.activity["is_proven"]
-    faces = [face.format(seat.pane_id) for face in FACES]
-    assert {face: find_leaked_kinds(told(fleet, face), nonce) for face in faces} == {face: [] for face in faces}
-    assert "[redacted:shell_nonce]" in fleet.visor.run_checked("get-text", str(seat.pane_id), "--tail", "100")
+    assert find_leaked_kinds(pane.screen.encode(), nonce) and find_leaked_kinds(pane.raw_output, nonce)
+    assert pane.activity["is_proven"]
+    commands = [command.format(pane.pane_id) for command in COMMANDS]
+    assert {command: find_leaked_kinds(run_command(fleet, command), nonce) for command in commands} == {
+        command: [] for command in commands
+    }
+    assert "[redacted:shell_nonce]" in fleet.visor.run_checked("get-text", str(pane.pane_id), "--tail", "100")
     wait_until(lambda: call_robot(fleet.visor, "health")["ingest_backlog_bytes"] == 0)
-    own = (places.raw_dir, places.nonce_file)
-    files = [path for path in Path(places.data_dir).rglob("*") if path.is_file() and not str(path).startswith(own)]
+    allowed_paths = (paths.raw_dir, paths.nonce_file)
+    files = [
+        path for path in Path(paths.data_dir).rglob("*") if path.is_file() and not str(path).startswith(allowed_paths)
+    ]
     assert {path.name: find_leaked_kinds(path.read_bytes(), nonce) for path in files} == {
         path.name: [] for path in files
     }

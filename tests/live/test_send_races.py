@@ -1,6 +1,6 @@
-"""Texts are sent without a pause while somebody else kills, replaces and moves what they are meant for.
+"""Send texts continuously while another process kills, replaces and moves the target panes.
 
-An Enter of ours reaches the program that was judged, or none; what cannot be known is told so; a refusal has a reason.
+A sent Enter reaches the program that was checked or none; unknown outcomes are reported; a refusal has a reason.
 """
 
 import asyncio
@@ -47,12 +47,12 @@ REFUSALS = frozenset(
 
 
 class Sender:
-    """Sends one word after another to one pane of tmux, whatever is in it."""
+    """Send one word after another to one pane, whatever runs in it."""
 
     def __init__(self, mux_id: str, kind: str, number: int):
         self._mux_id, self._kind, self._number = mux_id, kind, number
         self.answers: dict[str, tuple[str, str, str]] = {}
-        """Of each word: what came of it, why, and the text for a person."""
+        """Status, reason and message by word."""
 
     async def run(self, visor: AsyncVisor, until: float) -> None:
         while time.monotonic() < until:
@@ -71,7 +71,7 @@ class Sender:
 
 
 @contextmanager
-def meddler(socket: str, panes: list[tuple[str, str, str]], env):
+def disturb_panes(socket: str, panes: list[tuple[str, str, str]], env):
     argv = [sys.executable, "-m", "tests.live.pane_disturber", socket, "5", *("=".join(pane) for pane in panes)]
     with subprocess.Popen(argv, cwd=ROOT, env=env) as process:
         try:
@@ -80,8 +80,8 @@ def meddler(socket: str, panes: list[tuple[str, str, str]], env):
             process.kill()
 
 
-def intents(database: str) -> dict[str, tuple[str, str]]:
-    """By word: the program and the first process of the pane that were judged."""
+def list_intents(database: str) -> dict[str, tuple[str, str]]:
+    """Return, by word, the program and the pane process that were checked."""
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as found:
         rows = found.execute("SELECT entry FROM audit WHERE stage = 'intent' AND kind = 'send_text'").fetchall()
     entries = [msgspec.json.decode(row[0]) for row in rows]
@@ -91,23 +91,23 @@ def intents(database: str) -> dict[str, tuple[str, str]]:
     }
 
 
-def meant(taker: tuple[str, str, str], judged: dict[str, tuple[str, str]]) -> bool:
-    """The judged program took it, or in a reader's pane the same process did: tmux starts that by a shell, which
-    becomes the reader without being another process."""
-    program, pid, word = taker
-    as_itself, as_its_shell = (program, pid), ("bash", pid)
-    is_readers = KINDS[int(word[1 : word.index("x")])] == "reader"
-    return judged.get(word) in ((as_itself, as_its_shell) if is_readers else (as_itself,))
+def is_intended_receiver(receiver: tuple[str, str, str], checked: dict[str, tuple[str, str]]) -> bool:
+    """Return True if the checked program received it. In a reader's pane the same process counts: tmux starts it by
+    a shell, which execs the reader."""
+    program, pid, word = receiver
+    own_process, starting_shell = (program, pid), ("bash", pid)
+    is_reader_pane = KINDS[int(word[1 : word.index("x")])] == "reader"
+    return checked.get(word) in ((own_process, starting_shell) if is_reader_pane else (own_process,))
 
 
-async def raced(tmux, visor, record: InputRecord, race_for: float) -> dict[str, tuple[str, str, str]]:
+async def run_race(tmux, visor, record: InputRecord, race_for: float) -> dict[str, tuple[str, str, str]]:
     commands = [record.reader_command if kind == "reader" else record.shell_command for kind in KINDS]
     mux_ids = [tmux.start_session("s", commands[0]), *(tmux.open_window("s", one) for one in commands[1:])]
     visor.start()
     senders = [Sender(mux_id, kind, number) for number, (mux_id, kind) in enumerate(zip(mux_ids, KINDS, strict=True))]
     panes = list(zip(KINDS, mux_ids, commands, strict=True))
     async with connect(visor.paths) as client:
-        with meddler(tmux.socket, panes, visor.env):
+        with disturb_panes(tmux.socket, panes, visor.env):
             until = time.monotonic() + race_for
             async with asyncio.TaskGroup() as group:
                 for sender in senders:
@@ -117,21 +117,25 @@ async def raced(tmux, visor, record: InputRecord, race_for: float) -> dict[str, 
 
 
 @pytest.mark.parametrize("race_for", [8.0, pytest.param(20.0, marks=pytest.mark.live)])
-async def test_an_enter_reaches_the_program_that_was_judged_or_none(tmux, visor, race_for):
+async def test_a_sent_enter_reaches_only_the_checked_program(tmux, visor, race_for):
     record = InputRecord(visor.paths)
-    answers = await raced(tmux, visor, record, race_for)
-    takers, judged = record.list_received(), intents(visor.paths.database)
-    times = Counter(word for _, _, word in takers if word in answers)
-    wrong = [(taker, judged.get(taker[2])) for taker in takers if taker[2] in answers and not meant(taker, judged)]
-    assert wrong == [], [answers[taker[2]] for taker, _ in wrong]
+    answers = await run_race(tmux, visor, record, race_for)
+    receivers, checked = record.list_received(), list_intents(visor.paths.database)
+    times = Counter(word for _, _, word in receivers if word in answers)
+    misdelivered = [
+        (receiver, checked.get(receiver[2]))
+        for receiver in receivers
+        if receiver[2] in answers and not is_intended_receiver(receiver, checked)
+    ]
+    assert misdelivered == [], [answers[receiver[2]] for receiver, _ in misdelivered]
     for word, (status, why, text) in answers.items():
-        told = f"{word} arrived {times[word]} times: {status}, {why}, {text}"
-        assert times[word] <= 1, told
-        assert status != "delivered" or times[word] == 1, told
-        assert status not in ("typed_not_submitted", "refused", "pane_not_found") or times[word] == 0, told
-        assert status != "refused" or why in REFUSALS, told
-        assert status in ("delivered", "pane_not_found") or (why and text), told
-        assert why != "program_changed" or "screen" in text or "went away" in text, told
+        description = f"{word} arrived {times[word]} times: {status}, {why}, {text}"
+        assert times[word] <= 1, description
+        assert status != "delivered" or times[word] == 1, description
+        assert status not in ("typed_not_submitted", "refused", "pane_not_found") or times[word] == 0, description
+        assert status != "refused" or why in REFUSALS, description
+        assert status in ("delivered", "pane_not_found") or (why and text), description
+        assert why != "program_changed" or "screen" in text or "went away" in text, description
     statuses = Counter(status for status, _, _ in answers.values())
     assert min(statuses["delivered"], statuses["refused"]) > 10, statuses
     assert statuses["unknown"] + statuses["typed_not_submitted"] > 0, statuses

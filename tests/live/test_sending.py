@@ -1,4 +1,4 @@
-"""Programs that send to real shells by the command line: what was said is what the shell ran, once."""
+"""`visor robot send` to real shells: the shell runs exactly the sent text, once."""
 
 import json
 from pathlib import Path
@@ -32,47 +32,47 @@ def fleet():
 
 
 @pytest.fixture
-def sit(fleet, tmp_path):
-    def opened(shell: str) -> "Person":
-        return Person(fleet, ShellHome(tmp_path, shell).write_setup(fleet.visor.paths.nonce_file))
+def open_shell(fleet, tmp_path):
+    def open_pane(shell: str) -> "RobotTarget":
+        return RobotTarget(fleet, ShellHome(tmp_path, shell).write_setup(fleet.visor.paths.nonce_file))
 
-    return opened
+    return open_pane
 
 
-class Person(ShellPane):
-    """Whose shell a program sends to."""
+class RobotTarget(ShellPane):
+    """A shell pane that a program sends text to."""
 
     @property
     def home(self) -> Path:
         return self._home.folder
 
     def send(self, *words: str) -> tuple[int, dict]:
-        """Exit status, and the data or the error's details."""
+        """Return the exit status, and the data or the error's details."""
         status, out, _ = self._scene.visor.run("robot", "send", str(self.pane_id), *words)
-        answer = json.loads(out)
-        return status, answer["data"] if answer["ok"] else answer["error"]["details"]
+        response = json.loads(out)
+        return status, response["data"] if response["ok"] else response["error"]["details"]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_command_is_delivered_once_and_its_answer_comes_back(sit, shell):
-    one = sit(shell)
-    wait_until(lambda: one.activity["kind"] == "prompt")
-    count = one.home / "count"
+def test_a_command_with_a_key_is_delivered_once_and_its_output_is_matched(open_shell, shell):
+    target = open_shell(shell)
+    wait_until(lambda: target.activity["kind"] == "prompt")
+    count = target.home / "count"
     count.write_text("#!/bin/sh\necho ran >> log\necho ran $(wc -l < log) times\n")
     count.chmod(0o755)
-    status, sent = one.send("--key", f"to {shell}", "--wait-for", "ran 1 times", "./count")
+    status, sent = target.send("--key", f"to {shell}", "--wait-for", "ran 1 times", "./count")
     assert (status, sent["status"], sent["pattern_matched"]) == (0, "delivered", True)
-    status, again = one.send("--key", f"to {shell}", "./count")
-    assert (status, again["status"], again["is_repeated"]) == (0, "delivered", True)
-    assert (one.home / "log").read_text() == "ran\n"
+    status, repeated = target.send("--key", f"to {shell}", "./count")
+    assert (status, repeated["status"], repeated["is_repeated"]) == (0, "delivered", True)
+    assert (target.home / "log").read_text() == "ran\n"
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_what_a_person_typed_is_never_submitted(sit, shell):
-    one = sit(shell)
-    wait_until(lambda: one.activity["kind"] == "prompt")
-    one.press_keys("-l", "rm -rf precious")
-    wait_until(lambda: "rm -rf precious" in one.screen)
-    status, refused = one.send("true")
-    assert (status, refused["why"]) == (75, "input_not_empty")
-    assert one.screen.endswith("rm -rf precious")
+def test_text_typed_by_the_user_is_never_submitted(open_shell, shell):
+    target = open_shell(shell)
+    wait_until(lambda: target.activity["kind"] == "prompt")
+    target.press_keys("-l", "rm -rf precious")
+    wait_until(lambda: "rm -rf precious" in target.screen)
+    status, details = target.send("true")
+    assert (status, details["why"]) == (75, "input_not_empty")
+    assert target.screen.endswith("rm -rf precious")

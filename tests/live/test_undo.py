@@ -1,4 +1,4 @@
-"""What was done is followed, taken back, exported and proven: through the real daemon and the real command."""
+"""Following, undoing, exporting and verifying actions with a real daemon."""
 
 import asyncio
 import os
@@ -10,32 +10,32 @@ from termvisor.client import connect
 
 @pytest.fixture
 def pane(scene, shell) -> tuple[str, str]:
-    """tmux's name and our number of a pane that is heard."""
+    """tmux's id and the number of a captured pane."""
     return shell, str(scene.find_pane_id(shell))
 
 
-async def test_what_others_do_is_pushed_to_whoever_follows_the_record(scene, pane):
-    _, ours = pane
+async def test_audit_follow_pushes_the_actions_of_other_clients(scene, pane):
+    _, pane_id = pane
     async with connect(scene.visor.paths, start=False) as visor:
-        pieces = visor.audit(follow=True, kind="set_title")
-        assert (await anext(pieces))["items"] == []
-        done = await asyncio.to_thread(scene.visor.call_robot, "set-title", ours, "release", "build")
-        heard = [item for _ in range(2) for item in (await anext(pieces))["items"]]
-        await pieces.aclose()
-        assert [(item["stage"], item["outcome"]) for item in heard] == [("intent", ""), ("outcome", "done")]
-        assert {item["correlation"] for item in heard} == {done["correlation"]}
+        updates = visor.audit(follow=True, kind="set_title")
+        assert (await anext(updates))["items"] == []
+        titled = await asyncio.to_thread(scene.visor.call_robot, "set-title", pane_id, "release", "build")
+        entries = [item for _ in range(2) for item in (await anext(updates))["items"]]
+        await updates.aclose()
+        assert [(item["stage"], item["outcome"]) for item in entries] == [("intent", ""), ("outcome", "done")]
+        assert {item["correlation"] for item in entries} == {titled["correlation"]}
 
 
-def test_an_action_is_taken_back_once_and_the_record_is_proven_elsewhere(scene, pane, tmp_path):
-    mux_id, ours = pane
+def test_an_action_is_undone_once_and_an_exported_audit_log_verifies_offline(scene, pane, tmp_path):
+    mux_id, pane_id = pane
     scene.tmux("select-pane", "-t", mux_id, "-T", "before")
-    done = scene.visor.call_robot("set-title", ours, "release", "build")
+    titled = scene.visor.call_robot("set-title", pane_id, "release", "build")
     undone = scene.visor.call_robot("undo")
-    assert (undone["undoes"], scene.tmux.read_format(mux_id, "#{pane_title}")) == (done["correlation"], "before")
-    status, out, _ = scene.visor.run("robot", "undo", done["correlation"])
+    assert (undone["undoes"], scene.tmux.read_format(mux_id, "#{pane_title}")) == (titled["correlation"], "before")
+    status, out, _ = scene.visor.run("robot", "undo", titled["correlation"])
     assert (status, "already_undone" in out) == (75, True)
-    held = scene.visor.call_robot("reserve", ours, "--owner", "ann")
-    assert scene.visor.call_robot("undo")["what"].startswith(f"release its reservation {held['reservation_id']}")
+    reservation = scene.visor.call_robot("reserve", pane_id, "--owner", "ann")
+    assert scene.visor.call_robot("undo")["what"].startswith(f"release its reservation {reservation['reservation_id']}")
     file = tmp_path / "record.jsonl"
     scene.visor.run_checked("audit", "export", "--output", str(file))
     scene.visor.stop()
@@ -53,16 +53,16 @@ answer = "allow"
 """
 
 
-def test_to_close_what_was_started_is_asked_about_like_every_end_of_a_pane(scene, pane):
-    _, ours = pane
+def test_undoing_a_spawn_needs_approval_like_any_kill(scene, pane):
+    _, pane_id = pane
     os.makedirs(scene.visor.paths.config_dir, exist_ok=True)
     with open(f"{scene.visor.paths.config_dir}/policy.toml", "w") as file:
         file.write(POLICY)
-    made = scene.visor.call_robot("spawn", "--beside", ours, "--", "sleep", "600")
+    spawned = scene.visor.call_robot("spawn", "--beside", pane_id, "--", "sleep", "600")
     status, out, _ = scene.visor.run("robot", "undo")
     assert (status, "unconfirmed" in out, "close the pane" in out) == (2, True, True)
     status, out, _ = scene.visor.run("robot", "undo", "--yes")
     assert (status, "needs_approval" in out) == (77, True)
-    (question,) = scene.visor.call_robot("inbox")["items"]
-    assert (question["kind"], question["risk"], question["pane"]) == ("kill", "destructive", made["new"]["id"])
-    assert scene.tmux.read_format(made["mux_pane"], "#{pane_dead}") == "0"
+    (request,) = scene.visor.call_robot("inbox")["items"]
+    assert (request["kind"], request["risk"], request["pane"]) == ("kill", "destructive", spawned["new"]["id"])
+    assert scene.tmux.read_format(spawned["mux_pane"], "#{pane_dead}") == "0"

@@ -30,12 +30,12 @@ def upgraded():
             yield visor
 
 
-def test_stored_output_is_found(upgraded: VisorInstance) -> None:
+def test_output_stored_by_the_older_version_is_found(upgraded: VisorInstance) -> None:
     found = upgraded.call_robot("search", '"albatross one"')["items"]
     assert "albatross one" in {hit["text"] for hit in found}
 
 
-def test_stored_agents_states_and_sessions_are_read(upgraded: VisorInstance) -> None:
+def test_agents_states_and_sessions_of_the_older_version_are_read(upgraded: VisorInstance) -> None:
     sessions = upgraded.call_robot("agents", "sessions")["items"]
     assert sorted(session["agent"] for session in sessions) == ["claude_code", "codex"]
     changed = [
@@ -46,17 +46,17 @@ def test_stored_agents_states_and_sessions_are_read(upgraded: VisorInstance) -> 
     assert {"waiting_approval", "running"} <= set(changed)
 
 
-def test_the_audit_log_verifies(upgraded: VisorInstance) -> None:
+def test_the_audit_log_of_the_older_version_verifies(upgraded: VisorInstance) -> None:
     assert upgraded.run("audit", "verify")[0] == 0
 
 
-def test_settings_rules_and_workflows_of_the_user_are_in_force(upgraded: VisorInstance) -> None:
+def test_settings_rules_and_workflows_of_the_user_are_loaded(upgraded: VisorInstance) -> None:
     assert "agent_idle_after" in upgraded.run_checked("config", "show")
     assert "deploy.rollout.stuck" in {rule["id"] for rule in upgraded.call_robot("rules", "list")["items"]}
     assert "on_stuck" in {workflow["name"] for workflow in upgraded.call_robot("workflow", "list")["items"]}
 
 
-def test_a_workflow_run_that_was_sleeping_is_taken_up_again(upgraded: VisorInstance) -> None:
+def test_a_sleeping_workflow_run_is_resumed_after_the_upgrade(upgraded: VisorInstance) -> None:
     def is_over() -> bool:
         runs = upgraded.call_robot("workflow", "status", "--all")["items"]
         (status,) = (run["status"] for run in runs if run["workflow"] == "on_stuck")

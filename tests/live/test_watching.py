@@ -1,4 +1,4 @@
-"""Watching changes nothing for the people whose panes these are."""
+"""Capture changes nothing for the users of the tmux server."""
 
 import os
 import signal
@@ -13,29 +13,29 @@ from tests.live.polling import wait_until
 FORMAT = "#{window_width}x#{window_height} #{pane_pid} #{window_layout} #{session_attached}"
 
 
-def gone(pid: int) -> bool:
+def has_exited(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as file:
             return file.read().rpartition(")")[2].split()[0] == "Z"
-    except (FileNotFoundError, ProcessLookupError):  # the second: it ended between opening and reading
+    except (FileNotFoundError, ProcessLookupError):  # ProcessLookupError: it ended between opening and reading
         return True
 
 
-def server_pid(tmux) -> int:
+def read_server_pid(tmux) -> int:
     return int(tmux("display-message", "-p", "#{pid}"))
 
 
-def attach(tmux, session: str) -> subprocess.Popen:
-    """A person's terminal on a session, held by script(1)-like plain pty."""
+def attach_client(tmux, session: str) -> subprocess.Popen:
+    """Attach a client to a session on its own pseudo-terminal."""
     master, slave = os.openpty()
     command = ["tmux", "-S", tmux.socket, "attach", "-t", f"={session}"]
-    person = subprocess.Popen(
+    client = subprocess.Popen(
         command, stdin=slave, stdout=slave, stderr=slave, start_new_session=True, env={**os.environ, "TERM": "xterm"}
     )
     os.close(slave)
     threading.Thread(target=drain, args=(master,), daemon=True).start()
     wait_until(lambda: tmux("list-clients", "-t", f"={session}"))
-    return person
+    return client
 
 
 def drain(master: int) -> None:
@@ -46,12 +46,12 @@ def drain(master: int) -> None:
         os.close(master)
 
 
-def test_sizes_environment_hooks_and_buffers_stay_as_they_were(scene):
+def test_capture_changes_no_size_environment_hook_or_option(scene):
     tmux = scene.tmux
     mux_id = tmux.start_session(width=133, height=41)
     tmux("set-environment", "-t", "work", "SSH_AUTH_SOCK", "/their/agent")
     tmux("set-hook", "-g", "after-split-window", "set -g @split yes")
-    look = lambda: (  # noqa: E731
+    read_tmux_state = lambda: (  # noqa: E731
         tmux.read_format(mux_id, FORMAT),
         tmux("show-environment", "-t", "work"),
         tmux("show-hooks", "-g"),
@@ -60,74 +60,74 @@ def test_sizes_environment_hooks_and_buffers_stay_as_they_were(scene):
         tmux("show-options", "-gw"),
         tmux("list-sessions", "-F", "#{session_name}", "-f", "#{!=:#{session_name},_visor}"),
     )
-    before = look()
+    before = read_tmux_state()
     scene.wait_until_captured(mux_id)
     scene.print_word(mux_id, "heard-it")
-    assert look() == before
+    assert read_tmux_state() == before
     assert "_visor" in tmux("list-sessions", "-F", "#{session_name}")
     scene.visor.run_checked("down")
     wait_until(lambda: tmux("list-sessions", "-F", "#{session_name}") == "work")
-    assert look() == before
+    assert read_tmux_state() == before
     assert tmux("list-clients") == ""
 
 
-def test_the_server_ends_with_its_last_session(scene, shell):
-    pid = server_pid(scene.tmux)
+def test_the_server_exits_with_its_last_session(scene, shell):
+    pid = read_server_pid(scene.tmux)
     scene.tmux.type_line(shell, "exit")
-    wait_until(lambda: gone(pid), timeout_s=1.5)
+    wait_until(lambda: has_exited(pid), timeout_s=1.5)
 
 
 @pytest.mark.parametrize("kill", ["kill-session", "kill-server"])
-def test_kill_commands_end_what_they_would_have_ended(scene, shell, kill):
-    pid = server_pid(scene.tmux)
+def test_kill_commands_end_the_server(scene, shell, kill):
+    pid = read_server_pid(scene.tmux)
     scene.tmux(*([kill, "-t", "=work"] if kill == "kill-session" else [kill]))
-    wait_until(lambda: gone(pid), timeout_s=1.5)
+    wait_until(lambda: has_exited(pid), timeout_s=1.5)
 
 
-def test_a_session_that_ends_unattached_still_does(scene, shell):
+def test_a_session_with_destroy_unattached_still_ends(scene, shell):
     scene.tmux("new-session", "-d", "-s", "fleeting", "sh")
-    person = attach(scene.tmux, "fleeting")
+    client = attach_client(scene.tmux, "fleeting")
     scene.tmux("set", "-t", "=fleeting:", "destroy-unattached", "on")
     wait_until(lambda: len(scene.list_panes()) == 2)
-    person.kill()
-    person.wait()
+    client.kill()
+    client.wait()
     wait_until(lambda: "fleeting" not in scene.tmux("list-sessions"), timeout_s=1.5)
     scene.print_word(shell, "the-rest-lives-on")
 
 
-def test_a_server_that_exits_unattached_still_does_and_is_heard_meanwhile(scene):
+def test_a_server_with_exit_unattached_is_captured_and_still_exits(scene):
     mux_id = scene.tmux.start_session(command="sh")
-    person = attach(scene.tmux, "work")
+    client = attach_client(scene.tmux, "work")
     scene.tmux("set", "-s", "exit-unattached", "on")
-    pid = server_pid(scene.tmux)
+    pid = read_server_pid(scene.tmux)
     scene.wait_until_captured(mux_id)
     assert "_visor" not in scene.tmux("list-sessions")
     scene.print_word(mux_id, "heard-without-a-client")
-    person.kill()
-    person.wait()
-    wait_until(lambda: gone(pid), timeout_s=1.5)
+    client.kill()
+    client.wait()
+    wait_until(lambda: has_exited(pid), timeout_s=1.5)
 
 
-def test_the_rule_may_change_while_we_watch(scene, shell):
-    person = attach(scene.tmux, "work")
-    pid = server_pid(scene.tmux)
+def test_exit_unattached_can_be_set_during_capture(scene, shell):
+    client = attach_client(scene.tmux, "work")
+    pid = read_server_pid(scene.tmux)
     scene.tmux("set", "-s", "exit-unattached", "on")
     wait_until(lambda: "_visor" not in scene.tmux("list-sessions"), timeout_s=15)
-    person.kill()
-    person.wait()
-    wait_until(lambda: gone(pid), timeout_s=1.5)
+    client.kill()
+    client.wait()
+    wait_until(lambda: has_exited(pid), timeout_s=1.5)
 
 
-def test_a_person_whose_only_session_is_killed_leaves_and_does_not_land_in_ours(scene, shell):
+def test_a_client_whose_only_session_is_killed_detaches_and_does_not_join_visor(scene, shell):
     scene.tmux("set", "-g", "detach-on-destroy", "off")
-    person = attach(scene.tmux, "work")
-    pid = server_pid(scene.tmux)
+    client = attach_client(scene.tmux, "work")
+    pid = read_server_pid(scene.tmux)
     scene.tmux("kill-session", "-t", "=work")
-    wait_until(lambda: person.poll() is not None, timeout_s=1.5)
-    wait_until(lambda: gone(pid), timeout_s=1.5)
+    wait_until(lambda: client.poll() is not None, timeout_s=1.5)
+    wait_until(lambda: has_exited(pid), timeout_s=1.5)
 
 
-def test_a_window_that_is_opened_without_a_target_opens_where_it_would_have_opened(scene, shell):
+def test_a_window_opened_without_a_target_opens_in_the_users_session(scene, shell):
     tmux = scene.tmux
     window = tmux("new-window", "-P", "-F", "#{window_id}", "exec cat")
     wait_until(lambda: tmux.read_format(window, "#{session_name}") == tmux.read_format(shell, "#{session_name}"))
@@ -135,14 +135,14 @@ def test_a_window_that_is_opened_without_a_target_opens_where_it_would_have_open
     wait_until(lambda: "a-word-in-the-new-window" in scene.visor.run_checked("search", "a-word-in-the-new-window"))
 
 
-def test_attach_d_and_detach_all_throw_us_out_only_for_a_moment(scene, shell):
+def test_a_killed_visor_session_comes_back_without_a_gap(scene, shell):
     scene.tmux("kill-session", "-a", "-t", "=work")
     scene.print_word(shell, "still-here")
     wait_until(lambda: "_visor" in scene.tmux("list-sessions", "-F", "#{session_name}"))
     assert scene.list_gap_causes() == []
 
 
-def test_bells_are_flagged_as_they_would_have_been(scene, shell):
+def test_bell_flags_are_unaffected_by_capture(scene, shell):
     scene.tmux("new-session", "-d", "-s", "other", "sh")
     scene.tmux("set", "-g", "monitor-bell", "on")
     mux_id = scene.tmux("display-message", "-p", "-t", "=other:", "#{pane_id}")
@@ -151,7 +151,7 @@ def test_bells_are_flagged_as_they_would_have_been(scene, shell):
     wait_until(lambda: scene.tmux("list-windows", "-t", "=other", "-F", "#{window_bell_flag}") == "1")
 
 
-def test_clear_history_and_resize_lose_nothing(scene, shell):
+def test_clear_history_and_resize_lose_no_output(scene, shell):
     scene.print_word(shell, "before-it-all")
     scene.tmux("clear-history", "-t", shell)
     scene.tmux("resize-window", "-t", "=work:", "-x", "60", "-y", "15")
@@ -163,13 +163,13 @@ def test_clear_history_and_resize_lose_nothing(scene, shell):
 
 @pytest.mark.parametrize("times", [2, pytest.param(5, marks=pytest.mark.live)])
 def test_killing_the_daemon_under_busy_tmux_commands_never_harms_the_server(scene, shell, times):
-    killed_under_busy_commands(scene, busy=3, times=times)
+    kill_daemon_under_busy_commands(scene, busy=3, times=times)
 
 
-def killed_under_busy_commands(scene, *, busy: int, times: int = 5) -> None:
-    """Kill the daemon some times while ``busy`` others ask the server all the time; the server lives on."""
-    pid, stop = server_pid(scene.tmux), threading.Event()
-    threads = [threading.Thread(target=hammer, args=(scene.tmux, stop)) for _ in range(busy)]
+def kill_daemon_under_busy_commands(scene, *, busy: int, times: int = 5) -> None:
+    """Kill the daemon repeatedly while ``busy`` threads run tmux commands; the server must survive."""
+    pid, stop = read_server_pid(scene.tmux), threading.Event()
+    threads = [threading.Thread(target=list_panes_repeatedly, args=(scene.tmux, stop)) for _ in range(busy)]
     for thread in threads:
         thread.start()
     try:
@@ -182,26 +182,26 @@ def killed_under_busy_commands(scene, *, busy: int, times: int = 5) -> None:
         stop.set()
         for thread in threads:
             thread.join()
-    assert server_pid(scene.tmux) == pid
+    assert read_server_pid(scene.tmux) == pid
 
 
-def hammer(tmux, stop: threading.Event) -> None:
+def list_panes_repeatedly(tmux, stop: threading.Event) -> None:
     while not stop.is_set():
         tmux("list-panes", "-a")
 
 
-def test_a_stopped_daemon_and_recorder_block_nobody(folder, scene, shell):
-    stopped_and_killed(folder, scene, shell, lambda: None)
+def test_a_stopped_daemon_and_recorder_do_not_block_tmux(folder, scene, shell):
+    stop_and_kill_processes(folder, scene, shell, lambda: None)
 
 
 @pytest.mark.live
-def test_a_minute_of_standstill_blocks_nobody(folder, scene, shell):
-    """Marked for its length: notifications and output have a whole minute to fill every buffer."""
-    stopped_and_killed(folder, scene, shell, lambda: time.sleep(60))
+def test_a_daemon_and_recorder_stopped_for_a_minute_do_not_block_tmux(folder, scene, shell):
+    """Marked live for its length: notifications and output have a minute to fill every buffer."""
+    stop_and_kill_processes(folder, scene, shell, lambda: time.sleep(60))
 
 
-def stopped_and_killed(folder, scene, shell, meanwhile):
-    ticks = lambda: read_number(f"{folder}/ticks")  # noqa: E731
+def stop_and_kill_processes(folder, scene, shell, meanwhile):
+    count_ticks = lambda: read_number(f"{folder}/ticks")  # noqa: E731
     scene.tmux.type_line(
         shell, f"i=0; while :; do i=$((i+1)); echo tick $i; echo $i > {folder}/ticks; sleep 0.01; done"
     )
@@ -209,15 +209,15 @@ def stopped_and_killed(folder, scene, shell, meanwhile):
     for process in (daemon, recorder):
         os.kill(process, signal.SIGSTOP)
     meanwhile()
-    before = ticks()
-    wait_until(lambda: ticks() > before + 100)
+    before = count_ticks()
+    wait_until(lambda: count_ticks() > before + 100)
     for process in (daemon, recorder):
         os.kill(process, signal.SIGKILL)
-    before = ticks()
-    wait_until(lambda: ticks() > before + 100)
-    pid = server_pid(scene.tmux)
+    before = count_ticks()
+    wait_until(lambda: count_ticks() > before + 100)
+    pid = read_server_pid(scene.tmux)
     scene.tmux("kill-server")
-    wait_until(lambda: gone(pid), timeout_s=2)
+    wait_until(lambda: has_exited(pid), timeout_s=2)
 
 
 def read_number(path: str) -> int:

@@ -1,4 +1,4 @@
-"""Workflows in the real daemon, with a real shell in a real tmux: killed at every step, they end the same."""
+"""Workflows in a real daemon with a real shell: killed at every step, they complete with the same result."""
 
 import asyncio
 import json
@@ -64,11 +64,11 @@ steps:
 """
 BROKEN = "name: broken\nsteps:\n  - wait_stable: 2s\n  - wait_fro: x\n"
 FILES = {"takes": TAKES, "short": SHORT, "asks": ASKS, "sleeps": SLEEPS, "broken": BROKEN}
-END = ("completed", "failed", "cancelled")
+END_STATUSES = ("completed", "failed", "cancelled")
 
 
-class House:
-    """A shell that keeps a record, and the daemons that come and go beside it."""
+class CrashingDaemonScene:
+    """A shell that logs its input, and daemons that crash at a given point."""
 
     def __init__(self, tmux, visor: VisorInstance):
         self._visor, self.record, self._tmux = visor, InputRecord(visor.paths), tmux
@@ -90,42 +90,44 @@ class House:
             finally:
                 self.process.kill()
 
-    async def pane(self, visor: AsyncVisor) -> str:
-        """Our number of it, once it is heard and shows its prompt."""
+    async def wait_for_pane(self, visor: AsyncVisor) -> str:
+        """Return the pane number once the pane is captured and shows its prompt."""
         async with asyncio.timeout(30):
             while True:
                 for item in (await visor.list_panes())["items"]:
                     if item["heard_by"] == "pipe" and item["activity"]["kind"] == "prompt":
                         return str(item["identity"]["id"])
-                self._tmux("send-keys", "-t", self._mux_id, "Enter")  # the first prompt may have come before
+                self._tmux(
+                    "send-keys", "-t", self._mux_id, "Enter"
+                )  # the first prompt may have been printed before the capture
                 await asyncio.sleep(0.1)
 
     def approve(self, number: int) -> None:
-        """A person at a terminal says yes."""
+        """Approve at a terminal, as a user."""
         env = " ".join(f"{name}={value}" for name, value in self._visor.env.items() if name.startswith("VISOR_"))
         self._tmux.open_window("s", f"env {env} {sys.executable} -m termvisor approve {number}")
 
-    async def ended(self, visor: AsyncVisor, number: int) -> dict:
+    async def wait_until_ended(self, visor: AsyncVisor, number: int) -> dict:
         async with asyncio.timeout(60):
             while True:
-                told = await visor.workflow_history(run=number)
-                if told["run"]["status"] in END:
-                    return told
+                history = await visor.workflow_history(run=number)
+                if history["run"]["status"] in END_STATUSES:
+                    return history
                 await asyncio.sleep(0.02)
 
-    async def due(self, visor: AsyncVisor, number: int) -> str | None:
-        """When it is to go on, once it sleeps; None where it has slept already."""
+    async def wait_until_sleeping(self, visor: AsyncVisor, number: int) -> str | None:
+        """Return when a sleeping run is due, or None if it has slept already."""
         async with asyncio.timeout(60):
             while True:
-                told = (await visor.workflow_history(run=number))["run"]
-                if told["due_at"] is not None or told["status"] in END:
-                    return told["due_at"]
+                history = (await visor.workflow_history(run=number))["run"]
+                if history["due_at"] is not None or history["status"] in END_STATUSES:
+                    return history["due_at"]
                 await asyncio.sleep(0.02)
 
-    async def until_dead(self, visor: AsyncVisor, number: int) -> bool:
-        """Until this daemon dies, or the run is over; whether it died."""
+    async def wait_until_dead(self, visor: AsyncVisor, number: int) -> bool:
+        """Wait until the daemon dies or the run ends; return True if it died."""
         try:
-            await self.ended(visor, number)
+            await self.wait_until_ended(visor, number)
         except VisorError:
             return True
         return False
@@ -136,7 +138,7 @@ AFTER, BEFORE = ("after a step is written", 1), ("before a step is written", 2)
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
-    ("name", "death", "words"),
+    ("name", "crash_point", "expected_input"),
     [
         pytest.param("short", BEFORE, ["first"], id="short"),
         pytest.param("takes", BEFORE, ["first", "second"], id="before", marks=pytest.mark.live),
@@ -145,56 +147,58 @@ AFTER, BEFORE = ("after a step is written", 1), ("before a step is written", 2)
         pytest.param("sleeps", AFTER, ["woken"], id="at the beginning of a sleep", marks=pytest.mark.live),
     ],
 )
-async def test_a_run_whose_daemon_is_killed_at_every_step_ends_the_same_and_types_once(tmux, visor, name, death, words):
-    house, kills = House(tmux, visor), 0
-    moment, nth = death
-    async with house.daemon() as client:
-        pane = await house.pane(client)
-    async with house.daemon(moment, nth) as client:
+async def test_a_run_killed_at_each_step_completes_and_types_each_text_once(
+    tmux, visor, name, crash_point, expected_input
+):
+    scene, kill_count = CrashingDaemonScene(tmux, visor), 0
+    moment, nth = crash_point
+    async with scene.daemon() as client:
+        pane = await scene.wait_for_pane(client)
+    async with scene.daemon(moment, nth) as client:
         run = (await client.workflow_run(name=name, pane=pane, force=True))["run"]["id"]
-        kills += await house.until_dead(client, run)
+        kill_count += await scene.wait_until_dead(client, run)
     while True:
-        async with house.daemon(moment, nth) as client:
-            if not await house.until_dead(client, run):
+        async with scene.daemon(moment, nth) as client:
+            if not await scene.wait_until_dead(client, run):
                 break
-            kills += 1
-    async with house.daemon() as client:
-        told = await house.ended(client, run)
-    assert told["run"]["status"] == "completed"
-    assert {step["status"] for step in told["steps"]} == {"completed"}
-    assert house.record.count_received() == dict.fromkeys(words, 1)
-    assert kills >= len(told["steps"]) - 1
+            kill_count += 1
+    async with scene.daemon() as client:
+        history = await scene.wait_until_ended(client, run)
+    assert history["run"]["status"] == "completed"
+    assert {step["status"] for step in history["steps"]} == {"completed"}
+    assert scene.record.count_received() == dict.fromkeys(expected_input, 1)
+    assert kill_count >= len(history["steps"]) - 1
 
 
 @pytest.mark.parametrize(
     "is_late", [pytest.param(False, id="back in time", marks=pytest.mark.live), pytest.param(True, id="too late")]
 )
-async def test_a_run_whose_daemon_is_killed_while_it_sleeps_goes_on_when_it_is_due_and_once(tmux, visor, is_late):
-    house = House(tmux, visor)
-    async with house.daemon() as client:
-        pane = await house.pane(client)
+async def test_a_run_killed_while_it_sleeps_continues_once_when_it_is_due(tmux, visor, is_late):
+    scene = CrashingDaemonScene(tmux, visor)
+    async with scene.daemon() as client:
+        pane = await scene.wait_for_pane(client)
         run = (await client.workflow_run(name="sleeps", pane=pane, force=True))["run"]["id"]
-        due = await house.due(client, run)
-        house.process.kill()
+        due = await scene.wait_until_sleeping(client, run)
+        scene.process.kill()
     await wait_until(lambda: not is_late or is_past(due), timeout=30)
-    async with house.daemon() as client:
-        came = await house.due(client, run) if not is_late else due
-        told = await house.ended(client, run)
-    asleep = next(step for step in told["steps"] if step["kind"] == "sleep_until")
-    assert (told["run"]["status"], asleep["status"]) == ("completed", "completed")
-    assert came in (due, None)
-    assert datetime.fromisoformat(asleep["ended_at"]) >= datetime.fromisoformat(due)
-    assert house.record.count_received() == {"woken": 1}
+    async with scene.daemon() as client:
+        due_after_restart = await scene.wait_until_sleeping(client, run) if not is_late else due
+        history = await scene.wait_until_ended(client, run)
+    sleep_step = next(step for step in history["steps"] if step["kind"] == "sleep_until")
+    assert (history["run"]["status"], sleep_step["status"]) == ("completed", "completed")
+    assert due_after_restart in (due, None)
+    assert datetime.fromisoformat(sleep_step["ended_at"]) >= datetime.fromisoformat(due)
+    assert scene.record.count_received() == {"woken": 1}
 
 
 def is_past(at: str) -> bool:
     return datetime.now(UTC) > datetime.fromisoformat(at)
 
 
-async def test_a_question_is_answered_in_the_inbox_and_broken_files_disturb_nobody(tmux, visor):
-    house = House(tmux, visor)
-    async with house.daemon() as client:
-        pane = await house.pane(client)
+async def test_an_ask_step_is_approved_in_the_inbox_despite_broken_workflow_files(tmux, visor):
+    scene = CrashingDaemonScene(tmux, visor)
+    async with scene.daemon() as client:
+        pane = await scene.wait_for_pane(client)
         listed = await client.workflow_list()
         assert [item["name"] for item in listed["items"] if item["origin"] != "built-in"] == [
             "asks",
@@ -203,34 +207,34 @@ async def test_a_question_is_answered_in_the_inbox_and_broken_files_disturb_nobo
             "takes",
         ]
         assert "broken.yaml:4: unknown step 'wait_fro'; did you mean wait_for?" in listed["broken"][0]["why"]
-        told = await client.workflow_dry_run(name="asks", pane=pane)
-        assert [step["verdict"] for step in told["steps"]] == [None, "ask"]
+        history = await client.workflow_dry_run(name="asks", pane=pane)
+        assert [step["verdict"] for step in history["steps"]] == [None, "ask"]
         run = (await client.workflow_run(name="asks", pane=pane))["run"]["id"]
-        asked = (await client.inbox(wait=20.0))["items"][0]
-        assert (asked["kind"], asked["what"].startswith("Shall it go on?")) == ("ask_person", True)
+        request = (await client.inbox(wait=20.0))["items"][0]
+        assert (request["kind"], request["what"].startswith("Shall it go on?")) == ("ask_person", True)
         assert (await client.workflow_status())["items"][0]["status"] == "waiting"
-        house.approve(asked["id"])
-        await wait_until(lambda: _open(visor, "send_text"), timeout=20)
-        house.approve(_open(visor, "send_text"))
-        assert (await house.ended(client, run))["run"]["status"] == "completed"
-    assert house.record.count_received() == {"asked": 1}
+        scene.approve(request["id"])
+        await wait_until(lambda: _find_open_request(visor, "send_text"), timeout=20)
+        scene.approve(_find_open_request(visor, "send_text"))
+        assert (await scene.wait_until_ended(client, run))["run"]["status"] == "completed"
+    assert scene.record.count_received() == {"asked": 1}
 
 
-def _open(visor: VisorInstance, kind: str) -> int:
+def _find_open_request(visor: VisorInstance, kind: str) -> int:
     found = json.loads(visor.run("robot", "inbox")[1])["data"]["items"]
     return next((item["id"] for item in found if item["kind"] == kind), 0)
 
 
-async def test_what_a_run_asked_ends_with_it_and_only_a_person_answers(tmux, visor):
-    house = House(tmux, visor)
+async def test_a_cancelled_run_withdraws_its_request_and_only_users_can_answer(tmux, visor):
+    scene = CrashingDaemonScene(tmux, visor)
     (Path(visor.paths.config_dir) / "workflows" / "asks.yaml").write_text(
         ASKS + "trigger: {event: session.compactoin}\n"
     )
-    async with house.daemon() as client:
-        pane = await house.pane(client)
+    async with scene.daemon() as client:
+        pane = await scene.wait_for_pane(client)
         listed = await client.workflow_list()
-        doubts = next(item["doubts"] for item in listed["items"] if item["name"] == "asks")
-        assert [doubt.partition(".yaml")[2] for doubt in doubts] == [
+        warnings = next(item["doubts"] for item in listed["items"] if item["name"] == "asks")
+        assert [warning.partition(".yaml")[2] for warning in warnings] == [
             ":7: unknown event 'session.compactoin'; did you mean session.compaction?"
         ]
         run = (await client.workflow_run(name="asks", pane=pane, force=True))["run"]["id"]
@@ -238,12 +242,12 @@ async def test_what_a_run_asked_ends_with_it_and_only_a_person_answers(tmux, vis
         with pytest.raises(VisorError, match="must come from an interactive terminal"):
             await client.workflow_signal(run=run, word="yes")
         await client.workflow_cancel(run=run)
-        assert (await house.ended(client, run))["run"]["status"] == "cancelled"
+        assert (await scene.wait_until_ended(client, run))["run"]["status"] == "cancelled"
         assert (await client.inbox())["items"] == []
         run = (await client.workflow_run(name="asks", pane=pane, force=True))["run"]["id"]
         await client.inbox(wait=20.0)
         (Path(visor.paths.config_dir) / "config.toml").write_text('workflow_modes = ["asks=off"]\n')
         await client.config_reload()
-        assert (await house.ended(client, run))["run"]["why"] == "asks is switched off"
+        assert (await scene.wait_until_ended(client, run))["run"]["why"] == "asks is switched off"
         assert (await client.inbox())["items"] == []
-    assert house.record.count_received() == {}
+    assert scene.record.count_received() == {}

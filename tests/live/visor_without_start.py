@@ -1,4 +1,4 @@
-"""`visor …` for a person who starts no daemon: `python -m tests.live.visor_without_start approve <question>`."""
+"""`visor …` without starting a daemon: `python -m tests.live.visor_without_start approve <request>`."""
 
 import sys
 

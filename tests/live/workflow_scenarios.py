@@ -1,37 +1,37 @@
-"""What happens in a pane that each built-in workflow answers, and what must come of it when nobody disturbs."""
+"""For each built-in workflow: what happens in a pane, and the expected result without crashes."""
 
 from typing import NamedTuple
 
 
 class ScenarioCue(NamedTuple):
-    """A cue for when the run has come to its nth step of this kind."""
+    """A cue to send when the run reaches its nth step of this kind."""
 
     kind: str
     nth: int
     cue: str
     is_over: bool = False
-    """When that step is over, not when it begins."""
+    """Send the cue at the end of that step instead of its start."""
 
 
 class WorkflowScenario(NamedTuple):
-    """``cue`` starts it all. What the run waits for happens when it waits for it, so that it always sees it."""
+    """``cue`` starts the scenario. ``next_cues`` are sent while the run waits for them, so that it cannot miss them."""
 
     workflow: str
     cue: str
     next_cues: tuple[ScenarioCue, ...] = ()
     status: str = "completed"
     expected_input: str = ""
-    """What must have arrived at the understudy, once."""
+    """Text that the fake agent must receive once."""
     expected_starts: int = 1
-    """How many understudies there were in the end."""
+    """How often the fake agent was started."""
     has_no_answers: bool = False
-    """Nobody answers its questions."""
+    """Its requests are never answered."""
     is_resumed: bool = False
-    """A person has it go on when it pauses."""
+    """A user resumes it when it pauses."""
     event: str = ""
-    """What its run answers, where the same thing is told in two ways, and the other run leaves it to this one."""
+    """Event of the run that counts, if two events report the same thing and the other run yields."""
     failure_state: str = ""
-    """The state in which the daemon finds the agent to be in trouble, by and by."""
+    """The state in which the daemon will consider the agent stuck."""
 
 
 SCENARIOS = (

@@ -1,8 +1,8 @@
-"""No deadline for single examples: it would tell more of a busy machine than of the code. `FUZZ` looks longer."""
+"""Disable the deadline of examples, which would measure the load of the machine. `FUZZ` raises the example count."""
 
 from hypothesis import settings
 
 from tests.fuzz.example_count import scale_example_count
 
-settings.register_profile("calm", deadline=None, max_examples=scale_example_count(100))
-settings.load_profile("calm")
+settings.register_profile("no_deadline", deadline=None, max_examples=scale_example_count(100))
+settings.load_profile("no_deadline")

@@ -1,4 +1,4 @@
-"""Law: what is read depends on the bytes only, not on the chunks they came in, nor on deaths on the way."""
+"""Decoding depends only on the bytes, not on chunk boundaries or restarts."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -65,7 +65,7 @@ CUTS = st.lists(st.floats(0, 1), max_size=10)
 
 @contextmanager
 def small_limits() -> Iterator[None]:
-    """So small that short examples meet them."""
+    """Patch the limits so low that short examples reach them."""
     sequence = {kind: replace(grammar, limit=24) for kind, grammar in tokenizer._GRAMMARS.items()}
     with MonkeyPatch.context() as patch:
         patch.setattr(line_assembler, "LINE_LIMIT", 24)
@@ -78,41 +78,47 @@ def small_limits() -> Iterator[None]:
         yield
 
 
-def places(data: bytes, cuts: list[float]) -> list[int]:
+def compute_offsets(data: bytes, cuts: list[float]) -> list[int]:
     return [int(cut * len(data)) for cut in cuts]
 
 
 @given(STREAMS, CUTS)
-def test_chunks_do_not_matter(data: bytes, cuts: list[float]) -> None:
-    assert decode(data, places(data, cuts)) == decode(data, range(1, len(data))) == decode(data)
+def test_decoding_does_not_depend_on_chunk_boundaries(data: bytes, cuts: list[float]) -> None:
+    assert decode(data, compute_offsets(data, cuts)) == decode(data, range(1, len(data))) == decode(data)
 
 
 @given(STREAMS, CUTS)
-def test_deaths_do_not_matter(data: bytes, cuts: list[float]) -> None:
-    assert decode_with_restarts(data, places(data, cuts)) == decode(data)
+def test_decoding_does_not_depend_on_restarts(data: bytes, cuts: list[float]) -> None:
+    assert decode_with_restarts(data, compute_offsets(data, cuts)) == decode(data)
 
 
 @given(st.binary(max_size=200), CUTS)
-def test_no_bytes_at_all_are_an_exception(data: bytes, cuts: list[float]) -> None:
-    assert decode_with_restarts(data, places(data, cuts)) == decode(data, places(data, cuts)) == decode(data)
+def test_random_bytes_decode_the_same_with_chunks_and_restarts(data: bytes, cuts: list[float]) -> None:
+    assert (
+        decode_with_restarts(data, compute_offsets(data, cuts))
+        == decode(data, compute_offsets(data, cuts))
+        == decode(data)
+    )
 
 
 @given(STREAMS, CUTS)
-def test_the_limits_do_not_matter_either(data: bytes, cuts: list[float]) -> None:
+def test_decoding_at_small_limits_does_not_depend_on_chunks_or_restarts(data: bytes, cuts: list[float]) -> None:
     with small_limits():
-        assert decode_with_restarts(data, places(data, cuts)) == decode(data, range(1, len(data))) == decode(data)
+        assert (
+            decode_with_restarts(data, compute_offsets(data, cuts)) == decode(data, range(1, len(data))) == decode(data)
+        )
 
 
 @given(STREAMS)
-def test_no_control_character_gets_through(data: bytes) -> None:
-    story = decode(data)
-    shown = "".join(story.texts + [mark.text for mark in story.marks])
+def test_decoded_text_contains_no_control_characters(data: bytes) -> None:
+    decoded = decode(data)
+    shown = "".join(decoded.texts + [mark.text for mark in decoded.marks])
     assert [character for character in shown if ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0] == []
 
 
 @build_settings(20)
 @given(st.integers(1, 5), st.integers(-5, 5), CUTS)
-def test_a_sequence_near_its_limit_does_not_matter(kind: int, excess: int, cuts: list[float]) -> None:
+def test_a_sequence_near_the_length_limit_decodes_the_same_in_chunks(kind: int, excess: int, cuts: list[float]) -> None:
     opener, end = [
         (b"\x1b]0;", b"\x07"),
         (b"\x1bP", b"\x1b\\"),

@@ -1,4 +1,4 @@
-"""Whatever stands in a config file: a setting that is set is what is loaded, and nothing else changes."""
+"""Editing any config file: the value that was set is loaded, and nothing else changes."""
 
 import tomllib
 
@@ -32,7 +32,7 @@ def _is_toml(text: str) -> bool:
 
 @st.composite
 def files(draw: st.DrawFn) -> tuple[list[str], str]:
-    """The lines of a file, and its newline. Some have the key `wanted`."""
+    """The lines of a file and its newline. Some files have the key `wanted`."""
     names = draw(st.lists(st.sampled_from(["wanted", "other", '"third"', "'4th'"]), unique=True))
     parts: list[str] = []
     for name in names:
@@ -43,7 +43,9 @@ def files(draw: st.DrawFn) -> tuple[list[str], str]:
 
 
 @given(files(), st.one_of(WORDS, st.integers(-9, 9), st.lists(WORDS, max_size=3)))
-def test_what_is_set_is_loaded_and_every_other_part_stays(file: tuple[list[str], str], value: object) -> None:
+def test_a_set_value_is_loaded_and_the_rest_of_the_file_is_unchanged(
+    file: tuple[list[str], str], value: object
+) -> None:
     parts, newline = file
     text = "\n".join(parts).replace("\n", newline)
     after = set_value(text, "wanted", format_toml_value(value))
@@ -51,13 +53,13 @@ def test_what_is_set_is_loaded_and_every_other_part_stays(file: tuple[list[str],
     assert tomllib.loads(after) == before | {"wanted": value}
     for part in parts:
         assert part.strip().startswith("wanted") or part.replace("\n", newline) in after
-    gone = unset_value(after, "wanted")
-    assert tomllib.loads(gone) == {name: held for name, held in before.items() if name != "wanted"}
-    assert [line for line in parts if line.startswith("#") and line not in gone] == []
+    unset = unset_value(after, "wanted")
+    assert tomllib.loads(unset) == {name: held for name, held in before.items() if name != "wanted"}
+    assert [line for line in parts if line.startswith("#") and line not in unset] == []
 
 
 @given(files(), st.integers(-9, 9))
-def test_setting_twice_is_setting_once(file: tuple[list[str], str], value: int) -> None:
+def test_setting_a_value_is_idempotent(file: tuple[list[str], str], value: int) -> None:
     text = file[1].join(file[0]).replace("\r\n", "\n")
     once = set_value(text, "wanted", str(value))
     assert set_value(once, "wanted", str(value)) == once

@@ -1,4 +1,4 @@
-"""Laws: what an op takes and gives survives the envelope, and an Input survives the command line."""
+"""Results round-trip through the envelope, and operation arguments through the command line."""
 
 from functools import cache
 from typing import Any, get_type_hints
@@ -22,8 +22,8 @@ WHOLE = st.integers(min_value=1, max_value=100)
 NUMBER = st.integers(min_value=1, max_value=600_000).map(float) | st.floats(min_value=0.001, max_value=600_000)
 
 
-def _value(info: Any) -> st.SearchStrategy[Any]:
-    """Values of a type as msgspec describes it."""
+def _draw_value(info: Any) -> st.SearchStrategy[Any]:
+    """Return a strategy for a type as msgspec describes it."""
     kinds = msgspec.inspect
     by_kind: dict[type, Any] = {
         kinds.NoneType: lambda: st.none(),
@@ -31,45 +31,45 @@ def _value(info: Any) -> st.SearchStrategy[Any]:
         kinds.IntType: lambda: WHOLE,
         kinds.FloatType: lambda: NUMBER.map(lambda number: min(number, info.le or number)),
         kinds.AnyType: lambda: st.none() | TEXT | WHOLE,
-        kinds.StrType: lambda: _text(info),
+        kinds.StrType: lambda: _draw_text(info),
         kinds.BytesType: lambda: st.binary(max_size=20),
         kinds.LiteralType: lambda: st.sampled_from(info.values),
-        kinds.UnionType: lambda: st.one_of([_value(part) for part in info.types]),
-        kinds.VarTupleType: lambda: _many(info).map(tuple),
-        kinds.TupleType: lambda: st.tuples(*(_value(part) for part in info.item_types)),
-        kinds.DictType: lambda: st.dictionaries(_value(info.key_type), _value(info.value_type), max_size=3),
-        kinds.StructType: lambda: _struct(info.cls),
-        kinds.Metadata: lambda: _value(info.type),
+        kinds.UnionType: lambda: st.one_of([_draw_value(part) for part in info.types]),
+        kinds.VarTupleType: lambda: _draw_list(info).map(tuple),
+        kinds.TupleType: lambda: st.tuples(*(_draw_value(part) for part in info.item_types)),
+        kinds.DictType: lambda: st.dictionaries(_draw_value(info.key_type), _draw_value(info.value_type), max_size=3),
+        kinds.StructType: lambda: _draw_struct(info.cls),
+        kinds.Metadata: lambda: _draw_value(info.type),
     }
-    made: st.SearchStrategy[Any] = by_kind[type(info)]()
-    return made
+    strategy: st.SearchStrategy[Any] = by_kind[type(info)]()
+    return strategy
 
 
-def _text(info: Any) -> st.SearchStrategy[str]:
+def _draw_text(info: Any) -> st.SearchStrategy[str]:
     if info.pattern:
         return st.from_regex(info.pattern.replace("$", r"\Z"))
     return TEXT.filter(lambda text: len(text) >= (info.min_length or 0))
 
 
-def _many(info: Any) -> st.SearchStrategy[list[Any]]:
-    return st.lists(_value(info.item_type), min_size=info.min_length or 0, max_size=3)
+def _draw_list(info: Any) -> st.SearchStrategy[list[Any]]:
+    return st.lists(_draw_value(info.item_type), min_size=info.min_length or 0, max_size=3)
 
 
 @cache
-def _struct(shape: type[Struct]) -> st.SearchStrategy[Any]:
+def _draw_struct(shape: type[Struct]) -> st.SearchStrategy[Any]:
     fields = msgspec.inspect.type_info(shape).fields  # type: ignore[attr-defined]
-    return st.builds(shape, **{field.name: _value(field.type) for field in fields})
+    return st.builds(shape, **{field.name: _draw_value(field.type) for field in fields})
 
 
 _EXAMPLES = 15
-"""A few for each of the many operations."""
+"""Few examples per operation, because there are many operations."""
 
 
 @pytest.mark.parametrize("shape", [op.result_type for op in OPS[::5]], ids=lambda shape: shape.__name__)
 @build_settings(_EXAMPLES)
 @given(data=st.data())
-def test_a_result_survives_the_envelope(shape: type[Struct], data: st.DataObject) -> None:
-    value = data.draw(_struct(shape))
+def test_a_result_round_trips_through_the_envelope(shape: type[Struct], data: st.DataObject) -> None:
+    value = data.draw(_draw_struct(shape))
     line = encode_json_line(build_success(value, FakeClock(), 0.0))
     assert line.count(b"\n") == 1
     assert msgspec.convert(msgspec.json.decode(line)["data"], shape) == value
@@ -78,17 +78,17 @@ def test_a_result_survives_the_envelope(shape: type[Struct], data: st.DataObject
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
 @build_settings(_EXAMPLES)
 @given(data=st.data())
-def test_an_input_survives_the_command_line_and_is_not_mistaken_for_a_general_option(
+def test_arguments_round_trip_through_the_command_line_and_match_no_global_option(
     op: Operation, data: st.DataObject
 ) -> None:
-    value = data.draw(_struct(op.args_type))
-    words = render_arguments(value)
-    assert parse_arguments(op.args_type, words) == value
-    options, rest = split_global_options(words)
-    assert (rest, options.is_quiet, options.wants_help, options.format) == (words, False, False, "auto")
+    value = data.draw(_draw_struct(op.args_type))
+    arguments = render_arguments(value)
+    assert parse_arguments(op.args_type, arguments) == value
+    options, rest = split_global_options(arguments)
+    assert (rest, options.is_quiet, options.wants_help, options.format) == (arguments, False, False, "auto")
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-def test_every_argument_says_what_it_means(op: Operation) -> None:
+def test_every_argument_has_a_description(op: Operation) -> None:
     assert all(argument.doc for argument in list_arguments(op.args_type))
     assert set(get_type_hints(op.args_type)) == {argument.field for argument in list_arguments(op.args_type)}

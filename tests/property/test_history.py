@@ -1,4 +1,4 @@
-"""Laws of what is stored: it is numbered without holes, it is found, and nothing else is."""
+"""Stored lines are numbered without gaps and searchable; searches return nothing else."""
 
 import asyncio
 import re
@@ -41,7 +41,7 @@ syntax = st.lists(
 ).map("".join)  # fmt: skip
 
 
-def in_store(work: Callable[[Store], Awaitable[None]]) -> None:
+def run_with_store(work: Callable[[Store], Awaitable[None]]) -> None:
     async def run() -> None:
         with tempfile.TemporaryDirectory() as folder:
             store = await Store.open(f"{folder}/visor.db", SystemClock())
@@ -53,8 +53,8 @@ def in_store(work: Callable[[Store], Awaitable[None]]) -> None:
     asyncio.run(run())
 
 
-async def write(store: Store, plan: list) -> dict[int, list[str]]:
-    """Stores the batches; the lines of each pane in their order."""
+async def store_batches(store: Store, plan: list) -> dict[int, list[str]]:
+    """Store the batches and return the lines of each pane in order."""
     server = ServerInstance(TargetName("local"), "/s", 1, 1)
     panes, epochs = [], []
     for number in range(3):
@@ -78,96 +78,96 @@ async def write(store: Store, plan: list) -> dict[int, list[str]]:
 
 @build_settings(25)
 @given(batches)
-def test_numbers_rise_by_one_within_a_pane_whatever_the_batching(plan):
-    async def law(store: Store) -> None:
-        for pane, written in (await write(store, plan)).items():
+def test_line_numbers_are_consecutive_within_a_pane_for_any_batching(plan):
+    async def check(store: Store) -> None:
+        for pane, written in (await store_batches(store, plan)).items():
             stored = await store.output.read_lines(pane, limit=10_000)
             assert [line.text for line in stored] == written
             assert [line.number for line in stored] == list(range(1, len(written) + 1))
             assert await store.output.find_last_line_number(pane) == len(written)
 
-    in_store(law)
+    run_with_store(check)
 
 
 @build_settings(25)
 @given(batches, st.integers(0, 100), st.integers(0, 100), st.integers(1, 30))
-def test_any_window_of_lines_is_a_part_of_all_of_them(plan, after, before, limit):
-    async def law(store: Store) -> None:
-        for pane, written in (await write(store, plan)).items():
+def test_a_window_of_lines_is_a_slice_of_all_lines(plan, after, before, limit):
+    async def check(store: Store) -> None:
+        for pane, written in (await store_batches(store, plan)).items():
             numbers = [number for number in range(1, len(written) + 1) if number < before]
             last = await store.output.read_lines(pane, before=before, limit=limit)
             first = await store.output.read_lines(pane, after=after, before=before, limit=limit)
             assert [line.number for line in last] == numbers[-limit:]
             assert [line.number for line in first] == [number for number in numbers if number > after][:limit]
 
-    in_store(law)
+    run_with_store(check)
 
 
 @build_settings(25)
 @given(batches)
 def test_every_line_is_found_by_every_one_of_its_words(plan):
-    async def law(store: Store) -> None:
-        for pane, written in (await write(store, plan)).items():
+    async def check(store: Store) -> None:
+        for pane, written in (await store_batches(store, plan)).items():
             for number, line in enumerate(written, 1):
                 for word in [word for word in line.split() if SPLIT(word.replace('"', " "))]:
-                    question = SearchQuery(text=quote_phrase(word), pane=pane, limit=10_000)
-                    found = await search(store, question, NOW)
+                    query = SearchQuery(text=quote_phrase(word), pane=pane, limit=10_000)
+                    found = await search(store, query, NOW)
                     assert number in [hit.line.number for hit in found.hits]
         assert await store.check_integrity(thorough=True) == "ok"
 
-    in_store(law)
+    run_with_store(check)
 
 
 @build_settings(25)
 @given(batches, st.sampled_from(["error", "code", "fuße", "main", "force", "x", "12"]))
-def test_what_is_found_holds_the_word_and_the_marked_part_is_the_word(plan, word):
-    async def law(store: Store) -> None:
-        await write(store, plan)
+def test_every_hit_contains_the_word_and_its_spans_mark_the_word(plan, word):
+    async def check(store: Store) -> None:
+        await store_batches(store, plan)
         for rank in ("recency", "relevance"):
             for hit in (await search(store, SearchQuery(text=word, rank=rank, limit=10_000), NOW)).hits:
                 marked = [hit.line.text[start:end] for start, end in hit.spans]
                 assert marked
                 assert all([name for _, _, name in SPLIT(part)] == [word] for part in marked)
 
-    in_store(law)
+    run_with_store(check)
 
 
 @build_settings(25)
 @given(batches)
-def test_a_word_that_no_line_holds_is_never_found(plan):
-    async def law(store: Store) -> None:
-        await write(store, plan)
+def test_a_word_in_no_line_is_never_found(plan):
+    async def check(store: Store) -> None:
+        await store_batches(store, plan)
         assert (await search(store, SearchQuery(text="absentword"), NOW)).hits == ()
         assert (await search(store, SearchQuery(text='"error absentword" OR absentw*'), NOW)).hits == ()
 
-    in_store(law)
+    run_with_store(check)
 
 
 @build_settings(300)
 @given(st.text() | syntax)
-def test_whatever_is_typed_is_understood_or_refused_with_a_reason(text):
+def test_any_query_is_parsed_or_refused_with_a_message_and_hint(text):
     try:
         parse_query(text, NOW, SPLIT)
-    except BadRequest as refused:
-        assert refused.message
-        assert refused.hint
+    except BadRequest as error:
+        assert error.message
+        assert error.hint
 
 
 @build_settings(10)
 @given(st.lists(st.text() | syntax, min_size=50, max_size=50))
-def test_whatever_is_understood_can_be_asked(typed):
-    async def law(store: Store) -> None:
-        await write(store, [[(0, [["error a b c", "x"]])]])
-        for text in typed:
+def test_any_parsed_query_can_be_executed(texts_typed):
+    async def check(store: Store) -> None:
+        await store_batches(store, [[(0, [["error a b c", "x"]])]])
+        for text in texts_typed:
             for rank in ("recency", "relevance"):
                 try:
                     await search(store, SearchQuery(text=text, rank=rank, context=1), NOW)
-                except BadRequest as refused:
-                    assert refused.hint
+                except BadRequest as error:
+                    assert error.hint
 
-    in_store(law)
+    run_with_store(check)
 
 
 @given(st.text(st.characters(max_codepoint=127)))
-def test_words_of_plain_text_are_runs_of_letters_and_digits(text):
+def test_tokens_of_ascii_text_are_runs_of_letters_and_digits(text):
     assert [name for _, _, name in SPLIT(text)] == re.findall("[a-z0-9]+", text.lower())

@@ -1,4 +1,4 @@
-"""Laws of the judge: rules only add strictness, nothing crashes it, and what it cannot read it does not allow."""
+"""Policy evaluation: rules only add strictness, no input raises, and unparsable commands are not allowed."""
 
 import shlex
 import string
@@ -28,19 +28,19 @@ evaluate_request(
 )  # loads the grammar, here and not within the first example's deadline
 
 
-def some(values: list[str]) -> st.SearchStrategy[tuple[str, ...]]:
+def choose_up_to_two(values: list[str]) -> st.SearchStrategy[tuple[str, ...]]:
     return st.lists(st.sampled_from(values), max_size=2).map(tuple)
 
 
-whens = st.builds(
+conditions = st.builds(
     RuleCondition,
-    actor=some(list(ACTORS)),
-    kind=some(sorted(RISK_BY_ACTION_KIND)),
-    session=some(["work", "w*", "prod"]),
-    program=some(["ls", "rm", "make", "*"]),
-    command=some(sorted(COMMAND_CLASSES)),
+    actor=choose_up_to_two(list(ACTORS)),
+    kind=choose_up_to_two(sorted(RISK_BY_ACTION_KIND)),
+    session=choose_up_to_two(["work", "w*", "prod"]),
+    program=choose_up_to_two(["ls", "rm", "make", "*"]),
+    command=choose_up_to_two(sorted(COMMAND_CLASSES)),
 )
-rules = st.builds(PolicyRule, id=st.just("x"), answer=st.sampled_from(["allow", "ask", "deny"]), when=whens)
+rules = st.builds(PolicyRule, id=st.just("x"), answer=st.sampled_from(["allow", "ask", "deny"]), when=conditions)
 policies = st.builds(
     Policy,
     rules=st.lists(rules, max_size=3).map(tuple),
@@ -50,12 +50,12 @@ policies = st.builds(
 requests = st.builds(make_command_request, st.sampled_from(COMMANDS), st.sampled_from(ACTORS))
 
 
-def strictness(verdict: Verdict) -> int:
+def get_strictness(verdict: Verdict) -> int:
     return ANSWER_STRICTNESS[verdict.answer]
 
 
-def without_defaults(verdict: Verdict, lifted: set[str]) -> int:
-    """What the voices say that no rule may lift."""
+def get_fixed_strictness(verdict: Verdict, lifted: set[str]) -> int:
+    """Return the strictness of the reasons that no rule can lift."""
     fixed = [
         ANSWER_STRICTNESS[reason.answer]
         for reason in verdict.reasons
@@ -66,13 +66,13 @@ def without_defaults(verdict: Verdict, lifted: set[str]) -> int:
 
 @build_settings(100)
 @given(policies, rules, requests)
-def test_adding_a_rule_never_makes_a_verdict_milder(policy: Policy, rule: PolicyRule, request) -> None:
-    """A rule that allows stands in for the default, and for the ask of a class that it names; for nothing else."""
+def test_adding_a_rule_never_weakens_a_verdict(policy: Policy, rule: PolicyRule, request) -> None:
+    """An allow rule replaces only the default and the `ask` of a command class that it names."""
     before = evaluate_request(policy, request)
     after = evaluate_request(replace(policy, rules=(*policy.rules, rule)), request)
     lifted = set(rule.when.command) if rule.answer == "allow" else set()
-    floor = without_defaults(before, lifted) if rule.answer == "allow" else strictness(before)
-    assert strictness(after) >= floor
+    floor = get_fixed_strictness(before, lifted) if rule.answer == "allow" else get_strictness(before)
+    assert get_strictness(after) >= floor
     assert {reason.id for reason in before.reasons if reason.source != "default"} <= {r.id for r in after.reasons}
 
 
@@ -106,24 +106,24 @@ hostile = st.lists(st.sampled_from(SHAPES) | st.text(max_size=4), max_size=40).m
 @example("rm -rf / #" * 100_000, "zsh")
 @example("{\U000e0001", "")
 @example("$(" * 150 + "rm", "")
-def test_no_text_crashes_the_judge_or_is_allowed_when_it_cannot_be_read(text: str, shell: str) -> None:
+def test_unparsable_text_is_never_allowed_and_raises_nothing(text: str, shell: str) -> None:
     root = None if grammar.is_too_large(text) else grammar.parse_script(text)
-    is_unread = root is None or root.has_error
+    is_unparsable = root is None or root.has_error
     request = make_command_request(text)
     verdict = evaluate_request(OPEN, replace(request, place=replace(request.place, foreground=shell)))
-    assert not is_unread or verdict.answer != "allow"
+    assert not is_unparsable or verdict.answer != "allow"
 
 
 @build_settings(100)
 @given(st.lists(st.text(max_size=8), max_size=6).map(tuple))
-def test_no_words_and_no_keys_crash_the_judge(words: tuple[str, ...]) -> None:
+def test_evaluating_any_argv_and_keys_raises_nothing(words: tuple[str, ...]) -> None:
     for action in (RunProgram(argv=words), SendKeys(pane=PANE, keys=words), SendText(pane=PANE, text=" ".join(words))):
         evaluate_request(OPEN, make_request(action, is_command=True))
 
 
 @st.composite
-def quoted(draw: st.DrawFn, word: str) -> str:
-    """The same word in another spelling."""
+def quoted_words(draw: st.DrawFn, word: str) -> str:
+    """The same word with other quoting."""
     pieces = []
     for letter in word:
         spellings = [f"'{letter}'", f'"{letter}"', f"$'\\x{ord(letter):02x}'", f"$'\\{ord(letter):03o}'", f"''{letter}"]
@@ -147,7 +147,7 @@ LINES = [
 @build_settings(100)
 @given(st.sampled_from(LINES), st.data())
 def test_quoting_a_word_differently_gives_the_same_classes(line: str, data: st.DataObject) -> None:
-    spelled = " ".join(data.draw(quoted(word)) for word in line.split())
+    spelled = " ".join(data.draw(quoted_words(word)) for word in line.split())
     assert (spelled, find_classes(spelled)) == (spelled, find_classes(line))
 
 
@@ -156,19 +156,19 @@ WORDS = st.text(string.ascii_letters + string.digits + " ;|&$`'\"\\*?(){}<>#!~",
 
 @build_settings(100)
 @given(WORDS)
-def test_a_text_that_is_only_printed_is_harmless(text: str) -> None:
+def test_a_quoted_printf_argument_has_no_risky_class(text: str) -> None:
     assert find_classes(f"printf %s {shlex.quote(text)}") <= {"unparsed"}
 
 
 @build_settings(100)
 @given(st.lists(st.sampled_from(LINES), min_size=1, max_size=4), st.sampled_from(["\n", "; ", " && ", " & ", " || "]))
-def test_the_classes_of_many_commands_are_those_of_each(lines: list[str], sign: str) -> None:
+def test_a_command_list_has_the_classes_of_its_commands(lines: list[str], sign: str) -> None:
     assert find_classes(sign.join(lines)) == set().union(*(find_classes(line) for line in lines))
 
 
 @build_settings(100)
 @given(st.integers(1, 1000), st.lists(st.integers(0, 10**10), max_size=80))
-def test_a_bucket_never_gives_more_than_it_holds_and_what_flowed_in(per_minute: int, waits: list[int]) -> None:
+def test_a_token_bucket_never_exceeds_its_capacity_and_refill(per_minute: int, waits: list[int]) -> None:
     bucket, at, given_out = FULL_BUCKET, 10**18, 0
     for wait in waits:
         at += wait
@@ -182,7 +182,7 @@ def test_a_bucket_never_gives_more_than_it_holds_and_what_flowed_in(per_minute: 
 
 @build_settings(100)
 @given(st.text(max_size=200) | hostile)
-def test_a_policy_file_is_a_policy_or_an_error_that_says_so(text: str) -> None:
+def test_any_policy_file_is_parsed_or_refused_with_a_config_error(text: str) -> None:
     from termvisor.errors import ConfigError
 
     try:

@@ -1,4 +1,4 @@
-"""Laws of redaction: masking twice is masking once, cutting the stream changes nothing, no planted secret survives."""
+"""Properties of redaction: masking is idempotent, independent of batch boundaries, and leaves no secret visible."""
 
 import random
 import re
@@ -16,12 +16,12 @@ from tests.fuzz.example_count import build_settings
 RULES = build_rules()
 JWT = next(kind for kind in BUILTIN_KINDS if kind.id == "jwt")
 VISIBLE = 8
-"""So many characters of a secret in a row count as a leak; up to seven behind the prefix may stay on a cut row."""
+"""This many consecutive characters of a secret count as a leak; up to seven after the prefix may stay on a cut row."""
 MEMBERS = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
 
 
-def body(kind: SecretKind, seed: int) -> str:
-    """Looks random: of every three characters one is a digit, one lower and one upper case, where the kind has them."""
+def build_body(kind: SecretKind, seed: int) -> str:
+    """Return random characters that alternate between digits, lower and upper case, as far as the kind allows them."""
     draw = random.Random(seed)
     classes = [members for members in MEMBERS if re.search(f"[{kind.charset}]", members)]
     allowed = [re.findall(f"[{kind.charset}]", members) for members in classes]
@@ -30,21 +30,21 @@ def body(kind: SecretKind, seed: int) -> str:
 
 
 @st.composite
-def planted(draw) -> tuple[str, str]:
-    """A secret of some provider, and the part of it that must not be seen."""
+def provider_secrets(draw) -> tuple[str, str]:
+    """A secret of some provider, and the part of it that must be masked."""
     kind = draw(st.sampled_from(PROVIDER_KINDS))
-    hidden = body(kind, draw(st.integers(0, 1 << 32)))
+    hidden = build_body(kind, draw(st.integers(0, 1 << 32)))
     return draw(st.sampled_from(kind.prefixes)) + hidden, hidden
 
 
 @st.composite
-def token(draw) -> tuple[str, str]:
+def jwt_tokens(draw) -> tuple[str, str]:
     head = draw(st.sampled_from(JWT.prefixes))
-    hidden = ".".join(body(PROVIDER_KINDS[0], draw(st.integers(0, 1 << 32))) for _ in range(3))
+    hidden = ".".join(build_body(PROVIDER_KINDS[0], draw(st.integers(0, 1 << 32))) for _ in range(3))
     return head + hidden, hidden
 
 
-secrets = planted() | token()
+secrets = provider_secrets() | jwt_tokens()
 words = st.text(alphabet=string.ascii_lowercase + " ", max_size=30)
 CONTEXTS = [
     "{0}{1}{2}",
@@ -56,48 +56,48 @@ CONTEXTS = [
 ]
 
 
-def squeezed(rows: list[str]) -> str:
+def join_rows(rows: list[str]) -> str:
     return "".join(row.strip("│ |>") for row in rows)
 
 
-def leaks(hidden: str, text: str) -> list[str]:
+def find_leaks(hidden: str, text: str) -> list[str]:
     windows = (hidden[at : at + VISIBLE] for at in range(len(hidden) - VISIBLE + 1))
     return [window for window in windows if window in text]
 
 
 @given(secrets, st.sampled_from(CONTEXTS), words, words)
-def test_a_planted_secret_never_survives(secret, context, before, behind):
+def test_a_secret_in_any_context_is_masked(secret, context, before, behind):
     text, hidden = secret
     line = context.format(before + " " if before else "", text, " " + behind)
-    assert leaks(hidden, redact(line)) == []
+    assert find_leaks(hidden, redact(line)) == []
 
 
 @build_settings(100)
 @given(secrets, st.sampled_from(CONTEXTS[1:]), words, words, st.integers(20, 120), st.booleans())
-def test_a_planted_secret_never_survives_wrapping(secret, context, before, behind, width, framed):
+def test_a_wrapped_secret_is_masked(secret, context, before, behind, width, framed):
     text, hidden = secret
     line = context.format(before + " " if before else "", text, " " + behind)
     rows = wrap(line, width, framed)
-    assert leaks(hidden, squeezed(Redactor().redact_lines(rows))) == []
+    assert find_leaks(hidden, join_rows(Redactor().redact_lines(rows))) == []
 
 
 @build_settings(100)
 @given(st.lists(secrets, min_size=2, max_size=4), st.integers(30, 80), st.booleans())
-def test_secrets_that_stand_on_each_other_never_survive_wrapping(some, width, framed):
-    rows = [row for text, _ in some for row in wrap(text, width, framed)]
-    out = squeezed(Redactor().redact_lines(rows))
-    assert [leak for _, hidden in some for leak in leaks(hidden, out)] == []
+def test_wrapped_secrets_on_consecutive_rows_are_masked(several, width, framed):
+    rows = [row for text, _ in several for row in wrap(text, width, framed)]
+    out = join_rows(Redactor().redact_lines(rows))
+    assert [leak for _, hidden in several for leak in find_leaks(hidden, out)] == []
 
 
 @given(st.integers(0, 1 << 32), st.sampled_from(["", "RSA ", "OPENSSH ", "EC "]), st.integers(20, 120), st.booleans())
-def test_a_private_key_never_survives_wrapping(seed, label, width, framed):
+def test_a_wrapped_private_key_is_masked(seed, label, width, framed):
     hidden = "".join(random.Random(seed).choices(string.ascii_letters + string.digits + "+/", k=640))
     lines = [f"-----BEGIN {label}PRIVATE KEY-----"]
     lines += [hidden[at : at + 64] for at in range(0, len(hidden), 64)]
     lines += [f"-----END {label}PRIVATE KEY-----", "and so on"]
     rows = [row for line in lines for row in wrap(line, width, framed)]
     out = Redactor().redact_lines(rows)
-    assert leaks(hidden, squeezed(out)) == []
+    assert find_leaks(hidden, join_rows(out)) == []
     assert out[-1] == rows[-1]
 
 
@@ -134,21 +134,21 @@ hostile = st.lists(pieces, max_size=12).map("".join)
 
 @build_settings(100)
 @given(st.lists(hostile, max_size=6))
-def test_masking_twice_is_masking_once(rows):
+def test_masking_is_idempotent(rows):
     once = redact("\n".join(rows))
     assert redact(once) == once
 
 
 @build_settings(100)
 @given(st.lists(hostile.map(lambda text: text.replace("\n", "")), max_size=8), st.data())
-def test_the_lines_do_not_depend_on_how_the_stream_is_cut(rows, data):
+def test_redacted_lines_do_not_depend_on_batch_boundaries(rows, data):
     cut = data.draw(st.integers(0, len(rows)))
     first = Redactor()
     head = first.redact_lines(rows[:cut])
     tail = Redactor(state=first.state).redact_lines(rows[cut:])
     assert head + tail == Redactor().redact_lines(rows)
-    again = Redactor()
-    assert [line for row in rows for line in again.redact_lines([row])] == head + tail
+    row_by_row = Redactor()
+    assert [line for row in rows for line in row_by_row.redact_lines([row])] == head + tail
 
 
 @given(st.lists(hostile, max_size=6))
@@ -160,7 +160,7 @@ def test_the_resume_state_holds_a_kind_and_counts_and_no_text(rows):
 
 
 @given(hostile)
-def test_the_engine_finds_every_line_that_a_rule_would_mask(text):
+def test_the_engine_prefilter_finds_every_kind_that_would_be_masked(text):
     line = text.replace("\n", " ")
     everything = mask.find_secrets(RULES, RULES.kinds, line)
     assert {span.kind.id for span in everything} <= RULES.scan(line)

@@ -1,4 +1,4 @@
-"""A run that is killed after any step, any number of times, and resumed, ends the same, and nothing is done twice."""
+"""A run that is killed at any moment, any number of times, and resumed, completes and repeats no action."""
 
 import asyncio
 import tempfile
@@ -24,25 +24,25 @@ from tests.fuzz.example_count import build_settings
 
 KINDS = ("send", "keys", "observe", "answer", "note", "now", "sleep", "ask", "pause", "still", "notify")
 MOMENTS = ("before a write", "after a write", "intent", "deed", "outcome")
-KILLS = st.lists(st.tuples(st.sampled_from(MOMENTS), st.integers(1, 14)), max_size=4)
+CRASHES = st.lists(st.tuples(st.sampled_from(MOMENTS), st.integers(1, 14)), max_size=4)
 
 
-class Plan:
-    """A workflow that wants these things in this order; every act has a text of its own."""
+class PlannedWorkflow:
+    """A workflow that makes these calls in this order; every action has a unique text."""
 
     def __init__(self, kinds: list[str]):
         self._kinds = kinds
 
     async def run(self, context: Context) -> str:
         for number, kind in enumerate(self._kinds):
-            await self._do(context, kind, number)
+            await self._execute(context, kind, number)
         return "all done"
 
     async def cleanup(self, context: Context) -> None:
         await context.keys("C-l")
 
-    async def _do(self, context: Context, kind: str, number: int) -> None:
-        ways = {
+    async def _execute(self, context: Context, kind: str, number: int) -> None:
+        calls = {
             "send": lambda: context.send(f"text {number}"),
             "keys": lambda: context.keys(f"F{number}"),
             "observe": context.observe,
@@ -55,59 +55,59 @@ class Plan:
             "still": context.still,
             "notify": lambda: context.notify("title", f"word {number}"),
         }
-        await ways[kind]()
+        await calls[kind]()
 
     async def _pause(self, context: Context) -> None:
         await context.pause("go on soon", await context.now() + 2_000_000_000)
 
 
-class Killer:
-    """One daemon that dies at its moment, if it comes to that."""
+class CrashingDaemon:
+    """One daemon that crashes at the given moment, if it reaches it."""
 
     def __init__(self, scene: WorkflowScene, runs: RunStore, moment: str, nth: int):
         is_write = moment.endswith("write")
         self._scene = scene
         self.runs = CrashingRunStore(runs, nth if is_write else None, crash_after_write=moment == "after a write")
         count = iter(range(1, 1 << 30))
-        scene.gate.crashes_at = lambda now: now == moment and next(count) == nth and self._die()
+        scene.gate.crashes_at = lambda now: now == moment and next(count) == nth and self._crash()
 
-    def _die(self) -> bool:
+    def _crash(self) -> bool:
         self.runs.death_event.set()
         return True
 
-    async def live(self, is_over) -> None:
+    async def run_until(self, is_over) -> None:
         self._scene.gate.errors.clear()
         engine = self._scene.build_engine(self.runs)
         async with asyncio.TaskGroup() as group:
             task = group.create_task(engine.run())
             for _ in range(200):
-                await self._settled()
+                await self._wait_settled()
                 if self.runs.death_event.is_set() or await is_over():
                     break
-                await self._say(engine)
+                await self._send_go_signal(engine)
                 await self._scene.clock.advance(1.0)
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
 
-    async def _settled(self) -> None:
+    async def _wait_settled(self) -> None:
         await let_tasks_run()
         while self.runs.pending_calls and not self.runs.death_event.is_set():
             await asyncio.sleep(0.0005)
             await let_tasks_run()
 
-    async def _say(self, engine) -> None:
-        """Somebody keeps saying `go` while a run waits for it."""
+    async def _send_go_signal(self, engine) -> None:
+        """Send the signal `go` while a run waits for it."""
         for run in engine.open_runs:
             steps = await self.runs.list_steps(run.id)
             if steps and steps[-1].name == "signal" and steps[-1].status == "running":
                 await engine.send_signal(run.id, "go", "", "human:1")
 
 
-async def story(
-    runs: RunStore, kinds: list[str], kills: list[tuple[str, int]]
+async def run_workflow(
+    runs: RunStore, kinds: list[str], crashes: list[tuple[str, int]]
 ) -> tuple[Run, list[RunStep], WorkflowScene]:
-    plan = Plan(kinds)
+    plan = PlannedWorkflow(kinds)
     workflow = Workflow(
         name="plan", summary="for tests", run=plan.run, cleanup=plan.cleanup, trigger=Trigger(events=("x",))
     )
@@ -120,50 +120,52 @@ async def story(
         found = await runs.find(RunId(1))
         return found is not None and found.status in ENDED_RUN_STATUSES
 
-    for moment, nth in (*kills, ("never", 0)):
-        await Killer(scene, runs, moment, nth).live(is_over)
+    for moment, nth in (*crashes, ("never", 0)):
+        await CrashingDaemon(scene, runs, moment, nth).run_until(is_over)
     (run,) = await runs.list(RunFilter())
     return run, await runs.list_steps(run.id), scene
 
 
-def check(kinds: list[str], kills: list[tuple[str, int]], told: tuple[Run, list[RunStep], WorkflowScene]) -> None:
-    run, steps, scene = told
+def check_run(
+    kinds: list[str], crashes: list[tuple[str, int]], result: tuple[Run, list[RunStep], WorkflowScene]
+) -> None:
+    run, steps, scene = result
     wanted = [f"text {number}" for number, kind in enumerate(kinds) if kind == "send"]
     texts = [action.text for action in scene.gate.executed if isinstance(action, SendText)]
-    deeds = Counter(repr(action) for action in scene.gate.executed if not isinstance(action, AskPerson))
+    action_counts = Counter(repr(action) for action in scene.gate.executed if not isinstance(action, AskPerson))
     assert (run.status, run.why) == ("completed", "all done")
     assert {step.status for step in steps} == {"completed"}
     assert [step.number for step in steps] == list(range(len(steps)))
-    assert max(deeds.values(), default=0) <= 1, deeds
+    assert max(action_counts.values(), default=0) <= 1, action_counts
     assert texts == [text for text in wanted if text in texts]
     unknown = sum('"status":"unknown"' in step.came for step in steps)
-    assert len(wanted) - len(texts) <= unknown <= sum(moment in ("intent", "deed") for moment, _ in kills)
+    assert len(wanted) - len(texts) <= unknown <= sum(moment in ("intent", "deed") for moment, _ in crashes)
 
 
-@given(kinds=st.lists(st.sampled_from(KINDS), max_size=6), kills=KILLS)
+@given(kinds=st.lists(st.sampled_from(KINDS), max_size=6), crashes=CRASHES)
 @build_settings(60)
-def test_a_run_killed_at_any_moment_ends_the_same_and_does_nothing_twice(kinds, kills):
+def test_a_run_killed_at_any_moment_completes_and_repeats_no_action(kinds, crashes):
     scene = WorkflowScene()
-    check(kinds, kills, asyncio.run(story(scene.runs, kinds, kills)))
+    check_run(kinds, crashes, asyncio.run(run_workflow(scene.runs, kinds, crashes)))
 
 
 @pytest.mark.parametrize("kinds", [["send", "observe", "send", "sleep"], list(KINDS)], ids=["short", "all"])
-def test_a_run_killed_at_every_single_write_ends_the_same(kinds):
+def test_a_run_killed_at_each_journal_write_completes_and_repeats_no_action(kinds):
     for nth in range(1, 3 * len(kinds) + 8):
         for moment in ("before a write", "after a write"):
-            kills = [(moment, nth)]
-            check(kinds, kills, asyncio.run(story(WorkflowScene().runs, kinds, kills)))
+            crashes = [(moment, nth)]
+            check_run(kinds, crashes, asyncio.run(run_workflow(WorkflowScene().runs, kinds, crashes)))
 
 
-@given(kinds=st.lists(st.sampled_from(KINDS), min_size=2, max_size=5), kills=KILLS)
+@given(kinds=st.lists(st.sampled_from(KINDS), min_size=2, max_size=5), crashes=CRASHES)
 @build_settings(8)
-def test_the_law_holds_for_the_journal_on_disk(kinds, kills):
-    async def on_disk():
+def test_a_run_killed_with_a_journal_on_disk_completes_and_repeats_no_action(kinds, crashes):
+    async def run_on_disk():
         with tempfile.TemporaryDirectory() as folder:
             store = await Store.open(f"{folder}/visor.db", SystemClock())
             try:
-                return await story(store.workflow_runs, kinds, kills)
+                return await run_workflow(store.workflow_runs, kinds, crashes)
             finally:
                 await store.close()
 
-    check(kinds, kills, asyncio.run(on_disk()))
+    check_run(kinds, crashes, asyncio.run(run_on_disk()))

@@ -1,4 +1,4 @@
-"""Laws of states: they depend on what was stored and on nothing else, and nothing is claimed that nobody said."""
+"""State resolution: it depends only on stored facts, and publishes no state without a signal."""
 
 from functools import reduce
 
@@ -28,7 +28,7 @@ from tests.unit.agents.state.signal_scene import (
 )
 
 BEATING = tuple(replace(one, beats=one.name == "osc") for one in SOURCES_BY_AGENT["claude_code"])
-MEASURE = Thresholds(sources={"claude_code": BEATING})
+THRESHOLDS = Thresholds(sources={"claude_code": BEATING})
 NAMES = ["registry", "osc", "hook", "screen", "title"]
 seconds = st.integers(0, 9000).map(lambda tenths: tenths / 10)
 flags = st.builds(
@@ -66,14 +66,14 @@ tasks = st.builds(
 )
 
 
-def numbered(found: list[Signal]) -> list[Signal]:
-    """In the order of their arrival, each with a number of its own, as the store gives them."""
+def number_signals(found: list[Signal]) -> list[Signal]:
+    """Sort by arrival and assign unique ids, as the store does."""
     ordered = sorted(found, key=lambda one: one.ingested_at)
     return [replace(one, id=SignalId(number)) for number, one in enumerate(ordered, 1)]
 
 
-heard = st.lists(signals() | tasks, max_size=12).map(numbered)
-lives: st.SearchStrategy[Fact] = st.one_of(
+stored_signals = st.lists(signals() | tasks, max_size=12).map(number_signals)
+pane_facts: st.SearchStrategy[Fact] = st.one_of(
     st.builds(lambda when: OutputMissed(at=to_ns(when), pane=PaneId(7)), seconds),
     st.builds(
         lambda when, yes: TargetReachability(at=to_ns(when), target=LOCAL, is_reachable=yes), seconds, st.booleans()
@@ -81,56 +81,60 @@ lives: st.SearchStrategy[Fact] = st.one_of(
 )
 
 
-def knowing(facts: list[Fact]) -> AgentKnowledge:
-    return apply_facts(AgentKnowledge(), [build_agent_started(0), *facts], MEASURE)
+def build_knowledge(facts: list[Fact]) -> AgentKnowledge:
+    return apply_facts(AgentKnowledge(), [build_agent_started(0), *facts], THRESHOLDS)
 
 
-def state(facts: list[Fact], when: float) -> AgentState:
-    (only,) = list_states(knowing(facts), to_ns(when), MEASURE)
+def resolve_only_state(facts: list[Fact], when: float) -> AgentState:
+    (only,) = list_states(build_knowledge(facts), to_ns(when), THRESHOLDS)
     return only
 
 
-@given(heard, st.randoms(use_true_random=False))
-def test_the_order_in_which_sources_are_heard_does_not_matter(facts: list[Signal], random) -> None:
+@given(stored_signals, st.randoms(use_true_random=False))
+def test_knowledge_does_not_depend_on_the_order_of_different_sources(facts: list[Signal], random) -> None:
     queues = {name: [one for one in facts if one.source == name] for name in NAMES}
     order = [one.source for one in facts]
     random.shuffle(order)
     shuffled = [queues[name].pop(0) for name in order]
-    assert knowing(shuffled).source_slots == knowing(list(facts)).source_slots
+    assert build_knowledge(shuffled).source_slots == build_knowledge(list(facts)).source_slots
 
 
 @given(st.dictionaries(st.integers(0, 900), st.sampled_from(PRECEDENCE[:-1]), min_size=1, max_size=8), st.data())
-def test_however_words_of_a_source_arrive_its_newest_one_stands(said: dict, data: st.DataObject) -> None:
-    order = data.draw(st.permutations(sorted(said)))
-    arriving = [build_signal(1000 + n, "hook", said[when], event_at=to_ns(when)) for n, when in enumerate(order)]
-    slot = knowing(arriving).source_slots[ONE].slots["hook"]
+def test_the_newest_signal_of_a_source_wins_in_any_arrival_order(states_by_second: dict, data: st.DataObject) -> None:
+    order = data.draw(st.permutations(sorted(states_by_second)))
+    arriving = [
+        build_signal(1000 + n, "hook", states_by_second[when], event_at=to_ns(when)) for n, when in enumerate(order)
+    ]
+    slot = build_knowledge(arriving).source_slots[ONE].slots["hook"]
     assert slot.statement is not None
-    assert slot.statement.state == said[max(said)]
+    assert slot.statement.state == states_by_second[max(states_by_second)]
 
 
-@given(heard, st.data())
-def test_a_word_heard_twice_is_heard_once(facts: list[Signal], data: st.DataObject) -> None:
-    again = data.draw(st.lists(st.sampled_from(facts), max_size=3)) if facts else []
-    later = [replace(one, ingested_at=one.ingested_at + SECOND_NS) for one in again]
-    assert knowing([*facts, *later]).source_slots == knowing(list(facts)).source_slots
+@given(stored_signals, st.data())
+def test_a_repeated_signal_is_ignored(facts: list[Signal], data: st.DataObject) -> None:
+    repeated = data.draw(st.lists(st.sampled_from(facts), max_size=3)) if facts else []
+    later = [replace(one, ingested_at=one.ingested_at + SECOND_NS) for one in repeated]
+    assert build_knowledge([*facts, *later]).source_slots == build_knowledge(list(facts)).source_slots
 
 
-@given(st.lists(signals() | tasks | lives, max_size=12), st.integers(0, 12), seconds)
-def test_what_is_read_again_from_the_store_is_what_was_live(facts: list[Fact], cut: int, when: float) -> None:
-    live = knowing(facts)
-    half = knowing(facts[:cut])
+@given(st.lists(signals() | tasks | pane_facts, max_size=12), st.integers(0, 12), seconds)
+def test_knowledge_resumed_from_the_store_equals_live_knowledge(facts: list[Fact], cut: int, when: float) -> None:
+    live = build_knowledge(facts)
+    half = build_knowledge(facts[:cut])
     stored = msgspec.json.decode(msgspec.json.encode(half), type=AgentKnowledge)
     lines = [msgspec.json.decode(msgspec.json.encode(one), type=Fact) for one in facts[cut:]]
-    resumed = reduce(lambda known, fact: apply_fact(known, fact, MEASURE), lines, stored)
+    resumed = reduce(lambda known, fact: apply_fact(known, fact, THRESHOLDS), lines, stored)
     assert resumed == live
-    assert list_states(resumed, to_ns(when), MEASURE) == list_states(live, to_ns(when), MEASURE)
+    assert list_states(resumed, to_ns(when), THRESHOLDS) == list_states(live, to_ns(when), THRESHOLDS)
 
 
-@given(heard, st.floats(0.1, 119), st.sampled_from(["", "old"]))
-def test_the_dead_do_not_speak_for_the_living(facts: list[Signal], later: float, session: str) -> None:
+@given(stored_signals, st.floats(0.1, 119), st.sampled_from(["", "old"]))
+def test_late_signals_of_an_exited_agent_do_not_reach_its_successor(
+    facts: list[Signal], later: float, session: str
+) -> None:
     hint = ProcessHint(mux_pane=MuxPaneId("%5"))
     alive = replace(build_signal(1, "hook", "running"), session="old")
-    end, newcomer = (
+    end, successor = (
         AgentExited(at=to_ns(1000), runtime=ONE),
         build_agent_started(1000, build_agent_process(2, mux_pane="%5", generation=1)),
     )
@@ -140,46 +144,46 @@ def test_the_dead_do_not_speak_for_the_living(facts: list[Signal], later: float,
         )
         for one in facts
     ]
-    known = knowing([alive, end, newcomer, *late, *facts])
+    known = build_knowledge([alive, end, successor, *late, *facts])
     assert known.source_slots.get(RuntimeId(2)) is None
     assert sum(known.dropped.values()) == 2 * len(facts)
 
 
-@given(heard, seconds)
-def test_nothing_is_claimed_that_nobody_said(facts: list[Signal], when: float) -> None:
-    said = {one.state for one in facts}
-    found = state(list(facts), when)
+@given(stored_signals, seconds)
+def test_a_published_state_has_a_signal_or_is_unknown_with_a_reason(facts: list[Signal], when: float) -> None:
+    reported = {one.state for one in facts}
+    found = resolve_only_state(list(facts), when)
     has_tasks = any(one.tasks or one.kind == "task_began" for one in facts)
     possible = {
-        "idle": said & {"idle", "completed"},
-        "running": said & {"running"} or (has_tasks and said & {"idle", "completed"}),
+        "idle": reported & {"idle", "completed"},
+        "running": reported & {"running"} or (has_tasks and reported & {"idle", "completed"}),
     }
-    assert found.value == "unknown" or possible.get(found.value, found.value in said)
+    assert found.value == "unknown" or possible.get(found.value, found.value in reported)
     assert (found.value == "unknown") == (found.reason is not None) == (found.evidence_mode == "none")
 
 
-@given(heard, seconds)
-def test_no_state_is_older_than_its_source_may_be(facts: list[Signal], when: float) -> None:
-    known = knowing(list(facts))
-    ledger = known.source_slots.get(ONE)
-    leader = resolve_state(ledger, "claude_code", to_ns(when), MEASURE).leader if ledger is not None else None
+@given(stored_signals, seconds)
+def test_no_state_outlives_the_trust_period_of_its_source(facts: list[Signal], when: float) -> None:
+    known = build_knowledge(list(facts))
+    slots = known.source_slots.get(ONE)
+    leader = resolve_state(slots, "claude_code", to_ns(when), THRESHOLDS).leader if slots is not None else None
     if leader is not None:
-        limit = MEASURE.fresh_for if leader.source.beats else leader.source.trusted_for
-        looks = [slot.heard_at for name, slot in ledger.slots.items() if name in HEURISTIC] if ledger else []
-        vouched_at = max(looks, default=0) + 90 * SECOND_NS if not leader.source.beats else 0
+        limit = THRESHOLDS.fresh_for if leader.source.beats else leader.source.trusted_for
+        sampled_at = [slot.heard_at for name, slot in slots.slots.items() if name in HEURISTIC] if slots else []
+        vouched_at = max(sampled_at, default=0) + 90 * SECOND_NS if not leader.source.beats else 0
         assert to_ns(when) <= max(leader.slot.heard_at + limit, vouched_at)
 
 
-@given(heard, seconds, st.floats(0, 1, exclude_max=True))
-def test_nothing_changes_by_itself_before_the_instant_that_was_named(
+@given(stored_signals, seconds, st.floats(0, 1, exclude_max=True))
+def test_a_state_does_not_change_before_the_predicted_next_change(
     facts: list[Signal], when: float, part: float
 ) -> None:
-    ledger = knowing(list(facts)).source_slots.get(ONE)
-    if ledger is not None:
+    slots = build_knowledge(list(facts)).source_slots.get(ONE)
+    if slots is not None:
         now = to_ns(when)
-        until = find_next_change(ledger, "claude_code", now, MEASURE) or now + 10**6 * SECOND_NS
+        until = find_next_change(slots, "claude_code", now, THRESHOLDS) or now + 10**6 * SECOND_NS
         between = now + int((until - now) * part)
-        early, late = (resolve_state(ledger, "claude_code", one, MEASURE) for one in (now, between))
+        early, late = (resolve_state(slots, "claude_code", one, THRESHOLDS) for one in (now, between))
         assert (early.value, early.reason, early.flags) == (late.value, late.reason, late.flags)
 
 
@@ -187,7 +191,7 @@ names = st.lists(st.sampled_from(PRECEDENCE), min_size=1)
 
 
 @given(names, names)
-def test_precedence_is_one_order(some: list, others: list) -> None:
+def test_precedence_is_a_total_order(some: list, others: list) -> None:
     assert (
         select_top_state([*some, *others])
         == select_top_state([*others, *some])

@@ -1,6 +1,6 @@
-"""Histories of runs, recorded with the real daemon: today's code must ask for the same, step by step.
+"""Replay run histories that were recorded with the real daemon: the current code must make the same calls.
 
-A workflow that is changed gets a new version, and its old histories are removed with the version that they are of.
+A changed workflow gets a new version; the histories of the old version are removed with it.
 """
 
 from pathlib import Path
@@ -16,12 +16,12 @@ FILES = sorted(FOLDER.glob("*.json"))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-async def test_a_recorded_run_is_asked_for_in_the_same_way_today(path):
+async def test_a_recorded_run_replays_without_diverging(path):
     await replay_run(decode_recorded_run(path.read_bytes()))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-async def test_a_history_with_a_changed_lost_or_further_step_diverges(path):
+async def test_a_history_with_a_changed_missing_or_extra_step_diverges(path):
     history = decode_recorded_run(path.read_bytes())
     first, *others = history.steps
     for steps in ([replace(first, given="{}"), *others], others, [first, first, *others]):
@@ -29,5 +29,5 @@ async def test_a_history_with_a_changed_lost_or_further_step_diverges(path):
             await replay_run(replace(history, steps=steps))
 
 
-def test_there_are_histories():
+def test_recorded_histories_exist():
     assert FILES

@@ -1,4 +1,4 @@
-"""What many unit tests stand on: a short private folder, a real tmux, a daemon and a real store in it."""
+"""Fixtures of the unit tests: a short private folder with a real tmux, a daemon and a real store."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
@@ -30,7 +30,7 @@ def tmux(folder: str) -> Iterator[PrivateTmux]:
 
 @pytest.fixture
 def daemon(folder: str) -> Iterator[Paths]:
-    """A daemon with a world in memory."""
+    """A daemon process with fake services."""
     with run_fake_daemon(folder) as places:
         yield places
 
@@ -54,7 +54,7 @@ def new_pane(store: Store) -> Callable[..., Awaitable[PaneId]]:
 
 @pytest.fixture
 def write_lines(store: Store) -> Callable[..., Awaitable[int]]:
-    """Stores lines as one block in a new epoch of the pane, from ``at`` to ``until``; the last line's number."""
+    """Return a function that stores lines as one block in a new epoch and returns the last line number."""
 
     async def write(pane: PaneId, *lines: str, at: int = 100, until: int | None = None) -> int:
         epoch = await store.output.open_epoch(pane, "pipe", at)

@@ -1,4 +1,4 @@
-"""Daemons with a world in memory, as processes of their own, always reaped; and the real command against them."""
+"""Daemon processes with fake services, always reaped, and the real `visor` command against them."""
 
 import sys
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def make_private_paths(folder: str) -> Paths:
 
 @contextmanager
 def stop_daemon_at_exit(paths: Paths) -> Iterator[Paths]:
-    """Whatever daemon runs there at the end is stopped."""
+    """Stop the daemon of these paths at the end of the context."""
     try:
         yield paths
     finally:
@@ -39,7 +39,7 @@ def run_fake_daemon(folder: str, panes: int = 3) -> Iterator[Paths]:
 
 
 def reap_daemons() -> None:
-    """Forget the daemons that this process started and that ended."""
+    """Reap the daemons that this process started and that exited."""
     for child in list(daemon_process._started_daemons):
         with suppress(ValueError):
             if child.wait(5.0) is not None:
@@ -55,7 +55,7 @@ def build_environment(paths: Paths, **more: str) -> dict[str, str]:
 
 
 def run_visor(paths: Paths, *words: str, **more: str) -> tuple[int, str, str]:
-    """The real command, as a user runs it: status, output, errors."""
+    """Run the real `visor` command and return status, stdout and stderr."""
     status, out, errors = run_and_capture(
         [sys.executable, "-m", "termvisor", *words], timeout_s=60.0, env=build_environment(paths, **more)
     )

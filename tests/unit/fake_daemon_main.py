@@ -1,4 +1,4 @@
-"""A real daemon process whose world is in memory: `memory_daemon.py [serve|broken|crash|hang] [panes] [patterns]`."""
+"""A real daemon process with fake services: `memory_daemon.py [serve|broken|crash|hang] [panes] [patterns]`."""
 
 import signal
 import sys
@@ -24,7 +24,7 @@ PATTERN_CACHE = sys.argv[3] if len(sys.argv) > 3 else None
 
 
 def build_frames(pane: PaneId) -> list[ReplayFrame]:
-    """A hundred screens, one every half second, then a long pause and a last one."""
+    """Build a hundred frames, one every half second, then a long pause and a last one."""
     blank = ReplayFrame(pane=pane, at=NOON, width=60, height=12, rows=("",) * 12)
     rows = [(f"\x1b[31mscreen {number}\x1b[0m of pane {pane}", *blank.rows[1:]) for number in range(101)]
     times = [*(NOON + number * NS // 2 for number in range(100)), NOON + 3600 * NS]
@@ -33,18 +33,18 @@ def build_frames(pane: PaneId) -> list[ReplayFrame]:
 
 @asynccontextmanager
 async def open_services(paths: Paths, settings: Settings) -> AsyncIterator[FakeServices]:
-    world = FakeServices(paths, settings)
+    services = FakeServices(paths, settings)
     for number in range(1, PANE_COUNT + 1):
-        pane = world.add_pane(
+        pane = services.add_pane(
             build_shell_facts(f"%{number}", window=number, window_name=f"window-{number}", title="naïve 日本")
         )
-        world.print_lines(pane.id, f"hello from {number}")
-        world.recording.stored_frames += build_frames(pane.id) if number <= 3 else []
+        services.print_lines(pane.id, f"hello from {number}")
+        services.recording.stored_frames += build_frames(pane.id) if number <= 3 else []
     if MODE == "broken":
         raise NewerDatabase("the database is newer", hint="Upgrade.")
     if MODE == "crash":
         raise ZeroDivisionError("by accident")
-    yield world
+    yield services
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
-"""A process that is killed in the middle of its file work: from a chosen call on, the system does nothing any more.
+"""Simulate a process killed during file operations: from a chosen call on, no system call is executed.
 
-A write that is met by the end leaves half of its bytes. What the code would do after that, also in `finally`, is not
-done either, as it is with `kill -9`.
+A write that is interrupted leaves half of its bytes. Code after the kill, also in `finally`, has no effect,
+as with `kill -9`.
 """
 
 import os
@@ -27,12 +27,12 @@ INTERCEPTED_CALLS = (
 
 
 class SimulatedKill(BaseException):
-    """Nothing catches it but the test."""
+    """Raised at the simulated kill; only the test catches it."""
 
 
 @contextmanager
 def kill_at_step(step: int) -> Iterator[None]:
-    """The ``step``-th of the calls, counted from 1, and all that follow are not made."""
+    """Skip the ``step``-th call, counted from 1, and all following ones."""
     made = 0
     with pytest.MonkeyPatch.context() as patch:
 
@@ -54,7 +54,7 @@ def kill_at_step(step: int) -> Iterator[None]:
 
 
 def kill_at_every_step(work: Callable[[], object], prepare: Callable[[], None], verify: Callable[[], None]) -> int:
-    """Prepare, work until killed, judge what is left; for every step of the work. How many steps there were."""
+    """For every step of the work: prepare, work until killed, verify. Return the number of steps."""
     step = 0
     while True:
         step += 1

@@ -61,7 +61,7 @@ def test_an_explicit_hint_replaces_the_default() -> None:
     assert errors.MuxError("gone").hint == errors.MuxError.hint
 
 
-def test_details_are_the_errors_own() -> None:
+def test_details_are_copied_into_the_error() -> None:
     given = {"oldest": 5}
     error = errors.InvalidCursor("too old", details=given)
     given["oldest"] = 6

@@ -32,7 +32,7 @@ def test_a_line_has_time_level_logger_and_message(path: Path) -> None:
     assert path.read_text().rstrip().endswith("WARNING visor.store: disk is full")
 
 
-def test_the_file_belongs_to_its_owner_only(path: Path) -> None:
+def test_the_file_is_readable_by_its_owner_only(path: Path) -> None:
     log.configure_log_file(str(path), Settings())
     assert path.stat().st_mode & 0o777 == 0o600
 
@@ -55,7 +55,7 @@ def test_records_below_the_level_are_not_written(path: Path) -> None:
     assert path.read_text() == ""
 
 
-def test_a_full_file_is_set_aside_once_and_the_next_line_starts_a_new_one(path: Path) -> None:
+def test_a_full_file_is_rotated_once_and_the_next_line_starts_a_new_file(path: Path) -> None:
     log.configure_log_file(str(path), Settings(log_bytes=10_000))
     for number in range(300):
         log.get_logger("x").info("line %d %s", number, "." * 80)
@@ -65,13 +65,13 @@ def test_a_full_file_is_set_aside_once_and_the_next_line_starts_a_new_one(path: 
     assert (older.read_text() + path.read_text()).rstrip().endswith("line 299 " + "." * 80)
 
 
-def test_bytes_that_are_no_text_do_not_break_the_log(path: Path) -> None:
+def test_lone_surrogates_are_replaced_in_the_log(path: Path) -> None:
     log.configure_log_file(str(path), Settings())
     log.get_logger("x").info("name %s", b"\xff".decode("utf-8", "surrogateescape"))
     assert "name ?" in path.read_text()
 
 
-def test_a_new_destination_takes_the_place_of_the_old_one(path: Path) -> None:
+def test_a_new_log_file_replaces_the_old_one(path: Path) -> None:
     log.configure_log_file(str(path), Settings())
     other = path.with_name("other.log")
     log.configure_log_file(str(other), Settings())

@@ -32,7 +32,7 @@ HEAVY = {
 }
 
 
-def test_a_robot_call_imports_next_to_nothing() -> None:
+def test_a_robot_call_imports_no_heavy_modules() -> None:
     script = (
         "import sys; from termvisor.__main__ import main\n"
         "sys.argv = ['visor', 'robot', 'state']\n"
@@ -46,7 +46,7 @@ def test_a_robot_call_imports_next_to_nothing() -> None:
     assert msgspec.json.decode(out)["data"]["summary"]["panes"] == 3
 
 
-def test_an_agents_hook_imports_next_to_nothing_and_never_fails() -> None:
+def test_a_hook_imports_no_heavy_modules_and_never_fails() -> None:
     script = (
         "import sys; from termvisor.__main__ import main\n"
         "sys.argv = ['visor', 'hook', 'permission', '--agent=claude_code']\n"
@@ -61,7 +61,7 @@ def test_an_agents_hook_imports_next_to_nothing_and_never_fails() -> None:
     assert (status, out, HEAVY & set(imported.decode().split())) == (0, b"", set())
 
 
-def test_a_status_line_costs_next_to_nothing_also_with_a_config_file() -> None:
+def test_a_status_line_imports_no_heavy_modules_also_with_a_config_file() -> None:
     script = (
         "import sys; from termvisor.__main__ import main\n"
         "sys.argv = ['visor', 'tmux-status', '{waiting}']\n"
@@ -113,7 +113,7 @@ def test_users_get_text_and_robots_json() -> None:
         assert msgspec.json.decode(out)["error"]["code"] == "pane_not_found"
 
 
-def test_a_reader_that_leaves_early_is_no_drama() -> None:
+def test_a_closed_output_pipe_ends_with_141_and_no_traceback() -> None:
     with make_short_folder() as folder, run_fake_daemon(folder, panes=400) as places:
         process = _start(places, "robot", "state")
         assert process.stdout is not None
@@ -146,13 +146,13 @@ def test_a_deleted_working_directory_is_no_error(monkeypatch: pytest.MonkeyPatch
     assert __main__._build_request(["robot", "state"]).cwd == "/"
 
 
-def test_the_words_after_robot_are_the_command_line() -> None:
+def test_arguments_after_robot_are_the_command_line() -> None:
     asked = __main__._build_request(["robot", "get-text", "7"])
     assert (asked.argv, asked.is_robot) == (("get-text", "7"), True)
     assert __main__._build_request(["get-text", "7"]).argv == ("get-text", "7")
 
 
-def test_many_calls_at_once_find_one_daemon() -> None:
+def test_concurrent_calls_use_one_daemon() -> None:
     with make_short_folder() as folder:
         places = make_private_paths(folder)
         nowhere = {"VISOR_TMUX_SOCKETS": f"{folder}/none"}
@@ -176,7 +176,7 @@ def _start(places: Paths, *words: str) -> "Popen[bytes]":
 
 
 def _wait_until_blocked(pid: int) -> None:
-    """Until the process has its line to the daemon."""
+    """Wait until the process has connected to the daemon."""
     assert wait_until(lambda: any("socket:" in name for name in _open_files(pid)), 30.0)
 
 

@@ -18,14 +18,14 @@ other = json:dumps
 """
 
 
-def package(folder, name: str, text: str) -> str:
+def write_package(folder, name: str, text: str) -> str:
     (folder / f"{name}-1.0.dist-info").mkdir()
     (folder / f"{name}-1.0.dist-info" / "entry_points.txt").write_text(text)
     return str(folder)
 
 
 def test_entry_points_of_a_kind_are_found_by_name(tmp_path):
-    path = package(tmp_path, "toy", TEXT)
+    path = write_package(tmp_path, "toy", TEXT)
     assert plugins.find_entry_points("agents", [path]) == {
         "toy": "json:JSONDecoder.decode",
         "broken": "no_such_module_at_all:ADAPTER",
@@ -35,7 +35,7 @@ def test_entry_points_of_a_kind_are_found_by_name(tmp_path):
 
 
 def test_a_plugin_that_fails_to_load_is_logged_and_skipped(tmp_path, caplog):
-    found = plugins.load_plugins("agents", [package(tmp_path, "toy", TEXT)])
+    found = plugins.load_plugins("agents", [write_package(tmp_path, "toy", TEXT)])
     assert found == {"toy": json.JSONDecoder.decode}
     assert "cannot load agents plug-in broken: ModuleNotFoundError" in caplog.text
 
@@ -45,8 +45,8 @@ def test_missing_folders_and_packages_without_entry_points_are_skipped(tmp_path)
     assert plugins.find_entry_points("agents", [str(tmp_path), str(tmp_path / "nowhere")]) == {}
 
 
-def test_one_that_wants_to_end_the_program_is_left_out(tmp_path, monkeypatch):
+def test_a_plugin_that_raises_system_exit_is_skipped(tmp_path, monkeypatch):
     (tmp_path / "quits_at_once.py").write_text("raise SystemExit(3)\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    path = package(tmp_path, "quits", "[termvisor.agents]\nquits = quits_at_once:ADAPTER\n")
+    path = write_package(tmp_path, "quits", "[termvisor.agents]\nquits = quits_at_once:ADAPTER\n")
     assert plugins.read_plugins("agents", [path]) == ({}, {"quits": "SystemExit: 3"})

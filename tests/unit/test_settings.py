@@ -22,17 +22,17 @@ def write_config(paths: Paths, text: str) -> Paths:
     return paths
 
 
-def test_without_a_file_and_an_environment_the_defaults_hold(paths: Paths) -> None:
+def test_without_a_file_and_environment_the_defaults_apply(paths: Paths) -> None:
     assert settings.load_settings(paths, {}) == Settings()
 
 
-def test_the_file_beats_the_default_and_the_environment_beats_the_file(paths: Paths) -> None:
+def test_the_file_overrides_defaults_and_the_environment_overrides_the_file(paths: Paths) -> None:
     write_config(paths, 'thin_interval = 2.5\nbaseline_lines = 10\ntmux_sockets = ["work"]\n')
     loaded = settings.load_settings(paths, {"VISOR_BASELINE_LINES": "20"})
     assert (loaded.thin_interval, loaded.baseline_lines, loaded.tmux_sockets) == (2.5, 20, ("work",))
 
 
-def test_an_empty_environment_variable_is_as_good_as_none(paths: Paths) -> None:
+def test_an_empty_environment_variable_is_ignored(paths: Paths) -> None:
     assert settings.load_settings(paths, {"VISOR_TMUX_SOCKETS": ""}).tmux_sockets is None
 
 
@@ -67,7 +67,7 @@ def test_no_color_means_never_unless_overridden(paths: Paths) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("thin_intervall = 1\n", "thin_intervall"),
         ("thin_interval = 0\n", "thin_interval"),
@@ -77,8 +77,8 @@ def test_no_color_means_never_unless_overridden(paths: Paths) -> None:
         ('redact_patterns = ["("]\n', "redact_patterns"),
     ],
 )
-def test_an_invalid_file_is_rejected_with_the_position(paths: Paths, text: str, told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
+def test_an_invalid_file_is_rejected_with_the_position(paths: Paths, text: str, expected: str) -> None:
+    with pytest.raises(ConfigError, match=expected):
         settings.load_settings(write_config(paths, text), {})
 
 
@@ -94,26 +94,26 @@ def test_a_fifo_as_config_file_does_not_block(paths: Paths) -> None:
         settings.load_settings(paths, {})
 
 
-def test_a_file_that_is_not_text_is_refused(paths: Paths) -> None:
+def test_a_config_file_that_is_not_text_is_rejected(paths: Paths) -> None:
     Path(paths.config_file).write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError):
         settings.load_settings(paths, {})
 
 
-def test_every_setting_has_a_doc_a_type_and_a_name_of_its_own_in_the_environment() -> None:
+def test_every_setting_has_a_doc_a_type_and_a_unique_environment_variable() -> None:
     rows = settings.list_settings()
     assert [row.name for row in rows if not row.doc or not row.type] == []
     assert len({row.env for row in rows}) == len(rows) == len(Settings.__struct_fields__)
     assert {row.env[:6] for row in rows} == {"VISOR_"}
 
 
-def test_places_follow_our_own_variables_first() -> None:
+def test_visor_variables_override_xdg_variables() -> None:
     env = {"HOME": "/home/ada", "XDG_DATA_HOME": "/xdg", "VISOR_DATA_DIR": "/own", "VISOR_RUNTIME_DIR": "/run/own"}
     paths = settings.resolve_paths(env)
     assert paths == Paths("/home/ada/.config/termvisor", "/own", "/run/own")
 
 
-def test_places_follow_xdg_and_else_the_home() -> None:
+def test_paths_follow_xdg_variables_or_the_home_folder() -> None:
     xdg = {"HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d", "XDG_RUNTIME_DIR": "/r"}
     assert settings.resolve_paths(xdg) == Paths("/c/termvisor", "/d/termvisor", "/r/termvisor")
     bare = settings.resolve_paths({"HOME": "/h"})
@@ -121,7 +121,7 @@ def test_places_follow_xdg_and_else_the_home() -> None:
     assert str(os.getuid()) in bare.runtime_dir
 
 
-def test_all_files_of_an_instance_lie_in_its_own_places() -> None:
+def test_all_files_of_an_instance_are_in_its_own_folders() -> None:
     paths = Paths("/c", "/d", "/r")
     assert {paths.config_file, paths.database, paths.raw_dir, paths.log_file, paths.nonce_file} == {
         "/c/config.toml",
@@ -134,13 +134,13 @@ def test_all_files_of_an_instance_lie_in_its_own_places() -> None:
     assert {os.path.dirname(path) for path in sockets} == {"/r"}
 
 
-def test_prepared_folders_can_be_entered_by_their_owner_only(paths: Paths) -> None:
+def test_prepared_folders_are_private(paths: Paths) -> None:
     settings.make_instance_folders(paths)
     folders = (paths.runtime_dir, paths.data_dir, paths.raw_dir, os.path.dirname(paths.log_file))
     assert {os.stat(path).st_mode & 0o777 for path in folders} == {0o700}
 
 
-def test_an_open_folder_of_ours_is_closed(tmp_path: Path) -> None:
+def test_a_folder_that_others_can_read_is_made_private(tmp_path: Path) -> None:
     folder = tmp_path / "open"
     folder.mkdir()
     folder.chmod(0o755)
@@ -149,16 +149,16 @@ def test_an_open_folder_of_ours_is_closed(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_another_user_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stranger = os.getuid() + 1
-    monkeypatch.setattr(os, "getuid", lambda: stranger)
+    other_uid = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: other_uid)
     with pytest.raises(Unavailable, match="not a folder owned by you"):
         settings.make_private_folder(str(tmp_path))
 
 
 def test_a_link_to_a_folder_of_another_user_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
-    stranger = os.getuid() + 1
-    monkeypatch.setattr(os, "getuid", lambda: stranger)
+    other_uid = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: other_uid)
     with pytest.raises(Unavailable, match="not a folder owned by you"):
         settings.make_private_folder(str(tmp_path / "link"))
 
@@ -169,7 +169,7 @@ def test_a_file_instead_of_a_folder_is_reported(tmp_path: Path) -> None:
         settings.make_private_folder(str(tmp_path / "file"))
 
 
-def test_a_runtime_path_too_long_for_a_socket_is_refused_with_the_way_out() -> None:
+def test_a_runtime_path_too_long_for_a_socket_is_rejected_with_a_hint() -> None:
     with pytest.raises(ConfigError) as caught:
         settings.make_instance_folders(Paths("/c", "/d", "/r" * 60))
     assert "VISOR_RUNTIME_DIR" in caught.value.hint
@@ -197,12 +197,12 @@ def test_settings_that_need_a_restart_name_the_command() -> None:
         ("log_level", "debug", "debug"),
     ],
 )
-def test_a_text_is_read_as_the_kind_of_setting_it_is_for(name: str, text: str, value: object) -> None:
+def test_a_text_is_parsed_as_the_type_of_its_setting(name: str, text: str, value: object) -> None:
     (row,) = [row for row in settings.list_settings() if row.name == name]
     assert settings.parse_setting_text(row, text) == value
 
 
-def test_the_nonce_is_made_once_and_private(tmp_path: Path) -> None:
+def test_the_nonce_is_created_once_and_is_private(tmp_path: Path) -> None:
     path = tmp_path / "data" / "nonce"
     first = shell_nonce.load_nonce(str(path))
     assert len(first) == 32

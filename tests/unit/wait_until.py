@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 async def wait_until(condition: Callable[[], T], *, timeout: float = 30.0) -> T:
-    """The first answer that is true; the event loop goes on meanwhile."""
+    """Return the first true result; the event loop runs meanwhile."""
     deadline = time.monotonic() + timeout
     while not (answer := condition()):
         assert time.monotonic() < deadline, f"not within {timeout} s; last answer: {answer!r}"

@@ -1,4 +1,4 @@
-"""One real agent in a pane, and everything that it leaves behind for others to read."""
+"""One real agent in a pane, with readers of its screen, hooks and files."""
 
 import shlex
 import time
@@ -16,12 +16,12 @@ from tests.live.polling import wait_until
 
 WIDTH, HEIGHT = 110, 46
 STEP_TIMEOUT_S = 60.0
-"""Seconds for one step of an agent: they are slow starters, and machines are busy."""
+"""Seconds for one step of an agent: agents start slowly, and machines are busy."""
 
 
 @dataclass
 class AgentPane:
-    """``read`` counts what was taken of each file that grows."""
+    """A real agent in a pane; it tracks how much of each growing file was read."""
 
     tmux: PrivateTmux
     place: AgentFolders
@@ -39,7 +39,7 @@ class AgentPane:
         self.wait_until_started(ready_text)
 
     def wait_until_started(self, ready_text: str) -> None:
-        """Wait until it stands there; one that does not come up is not left to whoever is next."""
+        """Wait until the text is visible; an agent that does not start is killed."""
         try:
             self.wait_for_text(ready_text, 2 * STEP_TIMEOUT_S)
         except AssertionError:
@@ -61,11 +61,11 @@ class AgentPane:
         return Screen(pane=PaneId(1), rows=rows, **size, cursor_x=x, cursor_y=y, alternate=bool(alternate))
 
     def send_prompt(self, text: str) -> None:
-        """Typed, seen in the composer, then sent."""
+        """Type a prompt, wait until it is in the composer, then send it."""
         self.tmux("send-keys", "-t", self.pane, "-l", "--", text)
         tail = _squeeze(text)[-30:]
         wait_until(lambda: tail in _squeeze(self.capture_text()), timeout_s=STEP_TIMEOUT_S)
-        self.wait_until_still()  # a slash opens a menu that swallows an early Enter
+        self.wait_until_still()  # a slash opens a menu that ignores an early Enter
         self.press("Enter")
 
     def press(self, *keys: str) -> None:
@@ -78,7 +78,7 @@ class AgentPane:
             raise AssertionError(f"{words!r}: {error}\n{self.capture_text().rstrip()}") from None
 
     def wait_until_still(self) -> None:
-        """Wait until the screen has been the same for some looks."""
+        """Wait until several captures in a row are equal."""
         seen: list[str] = []
         wait_until(
             lambda: seen.append(self.capture_text()) or (len(seen) > 4 and len(set(seen[-5:])) == 1),
@@ -89,7 +89,7 @@ class AgentPane:
         return self.read_new_lines(self.place.folder / SPOOL_PATH)
 
     def read_marks(self) -> list[Mark]:
-        """What it printed for the terminal to act on, since the last time."""
+        """Return the new marks in its output."""
         start = self.read_offsets.get(self.output, 0)
         data = self.output.read_bytes()[start:]
         self.read_offsets[self.output] = start + len(data)
@@ -97,7 +97,7 @@ class AgentPane:
         return list(self.text_stage.feed(delta).marks)
 
     def read_new_lines(self, path: Path) -> list[str]:
-        """The whole lines that were added since the last time."""
+        """Return the complete lines that were added since the last call."""
         if not path.exists():
             return []
         start, data = self.read_offsets.get(path, 0), path.read_bytes()
@@ -106,5 +106,5 @@ class AgentPane:
 
 
 def _squeeze(text: str) -> str:
-    """As it is when no row ends: without space and frames."""
+    """Remove spaces and frames, to compare wrapped text."""
     return "".join(one for one in text if not one.isspace() and one not in "┃│❯")

@@ -1,4 +1,4 @@
-"""The real agents, each at home in a folder of its own, talking to the scripted model and to nobody else."""
+"""The real agents, each with its own home folder and connected only to the scripted model."""
 
 import json
 import os
@@ -14,7 +14,7 @@ INSTALL_COMMAND = ".ci/setup live"
 
 @dataclass(frozen=True)
 class AgentFolders:
-    """Where one agent lives and works, and who its model is."""
+    """Home and working folder of one agent, and the address of its model."""
 
     folder: Path
     model: str
@@ -35,7 +35,7 @@ class AgentFolders:
 
 @dataclass(frozen=True)
 class AgentProgram:
-    """How one agent is started so that it asks nobody but us."""
+    """How one agent is started so that it only calls the scripted model."""
 
     name: str
     binary: str
@@ -50,7 +50,7 @@ class AgentProgram:
         return path
 
     def build_command(self, place: AgentFolders, *more: str) -> str:
-        """For a pane."""
+        """Return the command for a pane."""
         env = {
             "HOME": str(place.home),
             "TMPDIR": str(place.folder / "tmp"),
@@ -69,7 +69,7 @@ class AgentProgram:
         return ["node", str(self.path)] if self.path.suffix == ".js" else [str(self.path)]
 
     def prepare(self, place: AgentFolders) -> None:
-        """Make its folders and its settings."""
+        """Create its folders and settings."""
         for folder in (place.home, place.cwd, place.folder / "tmp", place.folder / "bin"):
             folder.mkdir(parents=True, exist_ok=True)
         _PREPARE_BY_NAME[self.name](place)
@@ -145,7 +145,7 @@ def _prepare_opencode(place: AgentFolders) -> None:
 
 
 def _link_opencode_package(place: AgentFolders) -> None:
-    """Of its plugins, linked and locked: else every start fetches it, which takes ten seconds of a core."""
+    """Link and lock its plugin package: otherwise every start downloads it, which takes ten seconds of CPU."""
     modules = place.home / ".config/opencode/node_modules"
     if not modules.exists():
         modules.symlink_to(NODE_MODULES)

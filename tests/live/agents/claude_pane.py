@@ -20,15 +20,15 @@ from tests.live.polling import wait_until
 
 SPOOL_PATH = "spool/hooks.jsonl"
 ANSWER_FILE = "answer.json"
-"""What the hook answers to a permission request, while this file is there."""
+"""The hook's answer to a permission request, while this file exists."""
 
 _ENV_WITHOUT_KEY = {name: value for name, value in CLAUDE.env.items() if name != "ANTHROPIC_API_KEY"}
 SUBSCRIBED_CLAUDE = replace(CLAUDE, env={**_ENV_WITHOUT_KEY, "CLAUDE_CODE_OAUTH_TOKEN": "dummy"})
-"""As with a subscription, whose usage limits tell when they end."""
+"""Claude Code with a subscription, whose usage limits report their end."""
 
 
 def prepare_home(place: AgentFolders) -> None:
-    """A home whose hooks append one line each to the spool file."""
+    """Prepare a home whose hooks append one line each to the spool file."""
     CLAUDE.prepare(place)
     (place.folder / "spool").mkdir(exist_ok=True)
     hooks = {
@@ -40,15 +40,15 @@ def prepare_home(place: AgentFolders) -> None:
 
 def _build_hook_command(place: AgentFolders, event: str) -> str:
     form = '{"v":1,"agent":"claude_code","event":"%s","at":%s,"pane":"%s","tmux":"%s","pid":%s,"payload":%s}\\n'
-    told = f'{event} "$(date +%s%3N)" "$TMUX_PANE" "$TMUX" "$PPID" "$(cat)"'
-    line = f"printf {shlex.quote(form)} {told} >> {shlex.quote(str(place.folder / SPOOL_PATH))}"
+    fields = f'{event} "$(date +%s%3N)" "$TMUX_PANE" "$TMUX" "$PPID" "$(cat)"'
+    line = f"printf {shlex.quote(form)} {fields} >> {shlex.quote(str(place.folder / SPOOL_PATH))}"
     answer = shlex.quote(str(place.folder / ANSWER_FILE))
     return f"{line}; [ ! -e {answer} ] || cat {answer}" if event == "PermissionRequest" else line
 
 
 class ClaudePane(AgentPane):
     def start(self, waits_for: str = "mode on", *more: str) -> None:
-        """In a plain shell that stays when it ends, and then says no more than that it did."""
+        """Start it in a plain shell that stays open when it exits."""
         command = self.program.build_command(self.place, *more).replace(" && exec env ", " && env ")
         shell = f"exec sh -c {shlex.quote(command + '; exec sh')}"
         self.pane = self.tmux.start_session(command=shell, width=WIDTH, height=HEIGHT)
@@ -58,19 +58,19 @@ class ClaudePane(AgentPane):
         return with_fields(super().capture_screen(), at=time.time_ns())
 
     def send_prompt(self, text: str) -> None:
-        """Typed, seen in the composer, then sent."""
+        """Type a prompt, wait until it is in the composer, then send it."""
         self.tmux("send-keys", "-t", self.pane, "-l", "--", text)
         self.wait_for_text(text[-20:])
         self.press("Enter")
 
     def send_command(self, text: str) -> None:
-        """A slash opens a menu; Enter counts once the command stands in it, too."""
+        """Send a slash command: it opens a menu, and Enter works once the command is listed there."""
         self.tmux("send-keys", "-t", self.pane, "-l", "--", text)
         wait_until(lambda: self.capture_text().count(text) > 1)
         self.press("Enter")
 
     def press_until_answered(self, press: Callable[[Screen], KeyPress | None]) -> None:
-        """Press what answers the dialog, and again while it still stands: one that is new swallows keys."""
+        """Press the answer keys until the dialog closes: a new dialog ignores keys."""
         wait_until(lambda: self._is_answered(press(self.capture_screen())))
 
     def _is_answered(self, wanted: KeyPress | None) -> bool:
@@ -82,12 +82,12 @@ class ClaudePane(AgentPane):
         return False
 
     def run_beside(self, prompt: str) -> None:
-        """Another one in the same folder, in no pane, that answers and leaves."""
+        """Run another Claude Code in the same folder, without a pane."""
         command = self.program.build_command(self.place, "-p", prompt)
         subprocess.run(["sh", "-c", command], check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
 
     def find_process(self) -> ProcessInfo | None:
-        """What the adapter takes for the agent among all that runs in the pane."""
+        """Return the process that the adapter identifies as the agent in the pane."""
         return ADAPTER.find_process(self.list_processes())
 
     def list_processes(self) -> Sequence[ProcessInfo]:

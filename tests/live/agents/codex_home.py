@@ -1,4 +1,4 @@
-"""Real Codexes of one home: several panes, the server that they share, and us as one more who listens to it."""
+"""Real Codex processes of one home: several panes, their shared server, and a listener on that server."""
 
 import asyncio
 import contextlib
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class CodexFolders(AgentFolders):
-    """One folder to work in, of the home that all share."""
+    """A working folder in the shared home."""
 
     name: str = "work"
 
@@ -44,12 +44,12 @@ class CodexFolders(AgentFolders):
 class CodexPane(AgentPane):
     @property
     def output(self) -> Path:
-        """Without the per cent sign of tmux' name, which tmux would take for a part of the time."""
+        """The output file, without the percent sign of the pane id, which tmux would expand as a time format."""
         return self.place.folder / f"output{self.pane[1:]}"
 
 
 def prepare_home(place: AgentFolders) -> None:
-    """A home whose hooks and notify program append one line each to the spool file."""
+    """Prepare a home whose hooks and notify program append one line each to the spool file."""
     CODEX.prepare(place)
     (place.folder / "spool").mkdir(exist_ok=True)
     place.write_home_file(
@@ -69,7 +69,7 @@ def prepare_home(place: AgentFolders) -> None:
 
 
 class ServerListener:
-    """To an `AppServer`, on a loop in a thread of its own."""
+    """A connection to an `AppServer` on an event loop in its own thread."""
 
     def __init__(self, home: Path, faces: Any):
         self.records: list[SourceRecord] = []
@@ -86,8 +86,8 @@ class ServerListener:
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    def run_coroutine(self, act: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(act, self._loop).result(20)
+    def run_coroutine(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(20)
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._task.cancel)
@@ -108,7 +108,7 @@ class ServerListener:
 
 @dataclass
 class CodexHome:
-    """A home with its panes."""
+    """A Codex home with its panes."""
 
     tmux: PrivateTmux
     folder: Path
@@ -132,31 +132,31 @@ class CodexHome:
         return server
 
     def open_pane(self, name: str, *words: str, shows: str = READY_TEXT) -> AgentPane:
-        """Another Codex, at work in the folder of that name."""
-        desk = CodexFolders(self.folder, self.model, name)
-        desk.cwd.mkdir(exist_ok=True)
-        stage = CodexPane(self.tmux, desk, CODEX)
-        stage.start(shows, *words)
-        self.panes.append(stage)
+        """Start another Codex in the folder of that name."""
+        folders = CodexFolders(self.folder, self.model, name)
+        folders.cwd.mkdir(exist_ok=True)
+        agent_pane = CodexPane(self.tmux, folders, CODEX)
+        agent_pane.start(shows, *words)
+        self.panes.append(agent_pane)
         self.refresh()
-        return stage
+        return agent_pane
 
-    def close_pane(self, stage: AgentPane) -> None:
-        self.panes.remove(stage)
-        self.tmux("kill-pane", "-t", stage.pane)
+    def close_pane(self, agent_pane: AgentPane) -> None:
+        self.panes.remove(agent_pane)
+        self.tmux("kill-pane", "-t", agent_pane.pane)
         self.refresh()
 
-    def find_process(self, stage: AgentPane) -> ProcessInfo | None:
-        first = int(self.tmux.read_format(stage.pane, "#{pane_pid}"))
-        return ADAPTER.find_process(self._processes.scan_sync({stage.pane: first})[stage.pane])
+    def find_process(self, agent_pane: AgentPane) -> ProcessInfo | None:
+        first = int(self.tmux.read_format(agent_pane.pane, "#{pane_pid}"))
+        return ADAPTER.find_process(self._processes.scan_sync({agent_pane.pane: first})[agent_pane.pane])
 
     def list_served_agents(self) -> list[ServedAgent]:
         return self._served_agents
 
     def refresh(self) -> None:
-        """Who lives, and which threads there are now."""
+        """Update the running agents and the threads."""
         now = SystemClock().now()
-        living = [process for stage in self.panes if (process := self.find_process(stage)) is not None]
+        living = [process for agent_pane in self.panes if (process := self.find_process(agent_pane)) is not None]
         self._served_agents = [
             ServedAgent(process, compute_start_instant(process.pid_started, now)) for process in living
         ]
@@ -169,10 +169,10 @@ class CodexHome:
         wait_until(lambda: self.listener.connection.health.status == "well", timeout_s=60)
 
     def reap(self) -> None:
-        """The server and its updater outlive every pane."""
+        """Kill the server and its updater, which outlive every pane."""
         self.listener.close()
-        for stage in self.panes:
-            self.tmux("kill-pane", "-t", stage.pane)
+        for agent_pane in self.panes:
+            self.tmux("kill-pane", "-t", agent_pane.pane)
         kill_processes_of(str(self.folder))
 
 

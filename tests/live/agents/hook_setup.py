@@ -1,4 +1,4 @@
-"""Homes in which Gemini, opencode and Copilot tell every event to one spool file, as our own hooks do."""
+"""Prepare homes in which Gemini, opencode and Copilot write every event to one spool file, as Termvisor's hooks do."""
 
 import json
 import shlex
@@ -9,7 +9,7 @@ from tests.live.agents.agent_programs import AgentFolders, AgentProgram
 
 SPOOL_PATH = "spool/hooks.jsonl"
 ANSWER_FILE = "answer.json"
-"""What the deciding hook answers to the next question, while this file is there."""
+"""The hook's answer to the next permission request, while this file exists."""
 _DECIDING_EVENTS = {"BeforeTool", "permissionRequest"}
 
 
@@ -20,10 +20,10 @@ def prepare_home(program: AgentProgram, place: AgentFolders) -> None:
 
 
 def build_hook_command(place: AgentFolders, agent: str, event: str) -> str:
-    """One line of `sh`: a line for the spool, and an answer where one was left for it."""
+    """Return a line of `sh` that writes to the spool and prints the answer file, if there is one."""
     form = '{"v":1,"agent":"%s","event":"%s","at":%s,"pane":"%s","tmux":"%s","pid":%s,"payload":%s}\\n'
-    told = f'{agent} {event} "$(date +%s%3N)" "$TMUX_PANE" "$TMUX" "$PPID" "$(cat)"'
-    line = f"printf {shlex.quote(form)} {told} >> {shlex.quote(str(place.folder / SPOOL_PATH))}"
+    fields = f'{agent} {event} "$(date +%s%3N)" "$TMUX_PANE" "$TMUX" "$PPID" "$(cat)"'
+    line = f"printf {shlex.quote(form)} {fields} >> {shlex.quote(str(place.folder / SPOOL_PATH))}"
     answer = shlex.quote(str(place.folder / ANSWER_FILE))
     return f"{line}; [ ! -e {answer} ] || cat {answer}" if event in _DECIDING_EVENTS else line
 

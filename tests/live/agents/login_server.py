@@ -1,4 +1,4 @@
-"""An identity provider on loopback that logs Codex in by a code, once somebody has entered it. Nothing goes out."""
+"""An identity provider on loopback that logs Codex in by a device code. Nothing leaves the machine."""
 
 import base64
 import contextlib
@@ -11,7 +11,7 @@ from typing import Any
 
 DEVICE_CODE = "WXYZ-12345"
 REFRESH_TOKEN = "sk-proj-" + "neverstored" * 4
-"""What comes of the login: a secret that has no place in our database."""
+"""The result of the login: a secret that must not be stored in the database."""
 
 
 _ACCOUNT: dict[str, Any] = {
@@ -33,7 +33,7 @@ class IdentityProvider:
     def __init__(self, address: str):
         self.address = address
         self.code_entered = threading.Event()
-        """Set by whoever enters the code."""
+        """Set when the user has entered the code."""
         self.requested_paths: list[str] = []
 
     def answer(self, path: str) -> tuple[int, dict[str, Any]]:
@@ -51,12 +51,12 @@ class IdentityProvider:
 
 
 def _build_jwt() -> str:
-    told = {
+    claims = {
         "email": "me@example.org",
         "exp": int(time.time()) + 864_000,
         "https://api.openai.com/auth": {"chatgpt_plan_type": "plus", "chatgpt_account_id": "one", "user_id": "me"},
     }
-    parts = [json.dumps(part).encode() for part in ({"alg": "none", "typ": "JWT"}, told)] + [b"signature"]
+    parts = [json.dumps(part).encode() for part in ({"alg": "none", "typ": "JWT"}, claims)] + [b"signature"]
     return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
 
 
@@ -64,7 +64,7 @@ def _build_jwt() -> str:
 def run_identity_provider() -> Iterator[IdentityProvider]:
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
-            """Nothing is told: a test's output is its own."""
+            """Log nothing, to keep the test output clean."""
 
         def do_GET(self) -> None:
             self.do_POST()

@@ -1,4 +1,4 @@
-"""One tmux with one daemon beside it, and as many agents in it as a test likes, at home and at work where it says."""
+"""One captured tmux with any number of agents, in the homes and folders that a test chooses."""
 
 import contextlib
 import os
@@ -18,18 +18,18 @@ from tests.pattern_cache import install_pattern_cache
 
 WIDTH, HEIGHT = 110, 36
 _STILL_SAMPLES = 12
-"""So many looks at the same picture."""
+"""This many equal captures in a row count as still."""
 
 
 class ShellPane:
-    """One pane with a shell, and what is said of the agent in it."""
+    """One pane with a shell, and the published state of the agent in it."""
 
     def __init__(self, scene: WatchedTmux, mux_id: str):
         self.scene, self.mux_id = scene, mux_id
 
     @property
     def pane_row(self) -> dict[str, Any]:
-        """Of the pane; empty before it is known."""
+        """The pane's row in `visor robot state`; empty before it is listed."""
         return next((item for item in self.scene.list_panes() if item["identity"]["pane_id"] == self.mux_id), {})
 
     @property
@@ -42,8 +42,8 @@ class ShellPane:
 
     @property
     def began_events(self) -> list[dict[str, Any]]:
-        """Every agent that was said to begin here, the first one first."""
-        return sorted(self.scene.list_event_data(self.id, "agent_began"), key=lambda told: told["runtime"])
+        """The start events of all agents in this pane, in order."""
+        return sorted(self.scene.list_event_data(self.id, "agent_began"), key=lambda event: event["runtime"])
 
     @property
     def explanation(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class ShellPane:
         self.scene.tmux.type_line(self.mux_id, line)
 
     def wait_for_prompt(self) -> None:
-        """Its shell, which marks its prompts, is heard to wait for a command."""
+        """Wait until the shell, which has prompt marks, is at its prompt."""
         self.scene.wait_until_captured(self.mux_id)
         self.type("")
         wait_until(lambda: self.pane_row["activity"]["kind"] == "prompt")
@@ -65,7 +65,7 @@ class ShellPane:
         wait_until(lambda: words in self.screen, timeout_s=seconds)
 
     def send_prompt(self, text: str) -> None:
-        """Typed, seen, and sent once it stands still: an Enter close behind a text is taken for a part of it."""
+        """Type a prompt and send it once the screen is still: an Enter right after a text counts as a part of it."""
         self.scene.tmux("send-keys", "-t", self.mux_id, "-l", text)
         wait_until(lambda: text in self.screen)
         seen: list[str] = []
@@ -75,7 +75,7 @@ class ShellPane:
         self.press("Enter")
 
     def wait_for_state(self, *states: str | None, seconds: float = 40.0) -> dict[str, Any]:
-        """The pane's row once it is in one of these states; None: once no agent is there."""
+        """Wait for one of these states (None: no agent) and return the pane's row."""
         try:
             return wait_until(
                 lambda: next((row for row in [self.pane_row] if row and row["state"] in states), None),
@@ -89,11 +89,11 @@ class MultiAgentScene:
     def __init__(self, scene: WatchedTmux, folder: Path, model: str):
         self.scene, self.folder, self.model = scene, folder, model
         self.inner_scene: WatchedTmux | None = None
-        """A second tmux that the same daemon watches."""
+        """A second tmux that the same daemon captures."""
         self._count = 0
 
     def prepare_folders(self, name: str, program: AgentProgram) -> AgentFolders:
-        """A home and a folder to work in."""
+        """Create a home and a working folder."""
         found = AgentFolders(self.folder / name, self.model)
         program.prepare(found)
         return found
@@ -105,14 +105,14 @@ class MultiAgentScene:
         )
 
     def start(self, program: AgentProgram, place: AgentFolders, *more: str, wrap: str = "{}") -> ShellPane:
-        """An agent in a shell of its own."""
+        """Start an agent in its own shell."""
         seat = self.open_pane()
         seat.type(build_shell_command(program, place, *more, wrap=wrap))
         return seat
 
 
 def build_shell_command(program: AgentProgram, place: AgentFolders, *more: str, wrap: str = "{}") -> str:
-    """What a person types. ``wrap`` says what stands around the program's own words."""
+    """Return the command line that a user types; ``wrap`` is a format around the program's own command."""
     whole = program.build_command(place, *more).replace("&& exec ", "&& ")
     start = ["node", str(program.path)] if program.path.suffix == ".js" else [str(program.path)]
     run = shlex.join([*start, *program.default_args, *more])
@@ -122,7 +122,7 @@ def build_shell_command(program: AgentProgram, place: AgentFolders, *more: str, 
 
 @contextlib.contextmanager
 def open_multi_agent_scene(**env: str) -> Iterator[MultiAgentScene]:
-    """``env`` is for the daemon."""
+    """Open the scene; ``env`` is the daemon's environment."""
     with contextlib.ExitStack() as stack:
         model, folder, own = (
             stack.enter_context(one) for one in (run_model_server(), make_short_folder(), make_short_folder())
@@ -131,7 +131,7 @@ def open_multi_agent_scene(**env: str) -> Iterator[MultiAgentScene]:
         visor = stack.enter_context(run_instance(own, tmux.socket, inner.socket))
         visor.env = {**visor.env, **env}
         install_pattern_cache(visor.paths)
-        os.chmod(folder, 0o777)  # others may work here, too
+        os.chmod(folder, 0o777)  # other users may work here, too
         found = MultiAgentScene(WatchedTmux(tmux, visor), Path(folder), model)
         found.inner_scene = WatchedTmux(inner, visor)
         tmux.start_session("keep", "sleep 1000")

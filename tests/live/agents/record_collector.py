@@ -1,4 +1,4 @@
-"""All that one real agent leaves behind for others to read: hooks, files, and marks in its pane's output."""
+"""Collect the records of one real agent: hooks, files, and marks in its output."""
 
 import json
 import time
@@ -17,7 +17,7 @@ from tests.live.agents.hook_setup import SPOOL_PATH
 
 @dataclass
 class RecordCollector:
-    """Each of its methods gives what is new since the last time."""
+    """Collects records; each method returns what is new since its last call."""
 
     agent_pane: AgentPane
     adapter: Adapter
@@ -36,7 +36,7 @@ class RecordCollector:
         ]
 
     def collect_watched(self) -> list[SourceRecord]:
-        """Whole files, and lines that were added, as the adapter asks for them."""
+        """Return whole files and added lines, as the adapter declares them."""
         return [record for watch in self.adapter.list_watched_paths(self.process) for record in self._read_watch(watch)]
 
     def collect_marks(self) -> list[SourceRecord]:
@@ -70,41 +70,46 @@ class RecordCollector:
 
 @dataclass
 class CodexRecordCollector:
-    """Codex is also heard by its server. Many share that, and the hooks and notices: those of its folder are its."""
+    """Also collects from Codex' server. Server, hooks and notify lines are shared and filtered by folder."""
 
     codex_home: CodexHome
 
-    def __call__(self, ears: RecordCollector) -> list[SourceRecord]:
-        return [*ears.collect_marks(), *self._collect_server(ears), *self._collect_hooks(ears), *ears.collect_watched()]
+    def __call__(self, collector: RecordCollector) -> list[SourceRecord]:
+        return [
+            *collector.collect_marks(),
+            *self._collect_server(collector),
+            *self._collect_hooks(collector),
+            *collector.collect_watched(),
+        ]
 
-    def _collect_server(self, ears: RecordCollector) -> list[SourceRecord]:
-        records = self.codex_home.listener.records[ears.server_records_taken :]
-        ears.server_records_taken += len(records)
-        return [one for one in records if one.hint.pid in (0, ears.process.pid)]
+    def _collect_server(self, collector: RecordCollector) -> list[SourceRecord]:
+        records = self.codex_home.listener.records[collector.server_records_taken :]
+        collector.server_records_taken += len(records)
+        return [one for one in records if one.hint.pid in (0, collector.process.pid)]
 
-    def _collect_hooks(self, ears: RecordCollector) -> list[SourceRecord]:
-        place = ears.agent_pane.place
-        notices = ears.agent_pane.read_new_lines(Path(f"{place.folder / SPOOL_PATH}.notify"))
-        told = [("hook", line) for line in ears.agent_pane.read_hooks()] + [("notify", line) for line in notices]
+    def _collect_hooks(self, collector: RecordCollector) -> list[SourceRecord]:
+        place = collector.agent_pane.place
+        notices = collector.agent_pane.read_new_lines(Path(f"{place.folder / SPOOL_PATH}.notify"))
+        lines = [("hook", line) for line in collector.agent_pane.read_hooks()] + [("notify", line) for line in notices]
         own = f'"cwd":"{place.cwd}"'
-        return [SourceRecord(source=source, text=line, at=time.time_ns()) for source, line in told if own in line]
+        return [SourceRecord(source=source, text=line, at=time.time_ns()) for source, line in lines if own in line]
 
 
 @dataclass
 class LatencyFigures:
-    """Milliseconds from Claude Code's change to the word of it on disk."""
+    """Milliseconds from Claude Code's change to its record on disk."""
 
     registry: list[float] = field(default_factory=list)
     hook: list[float] = field(default_factory=list)
     _prompts: dict[str, dict[str, int]] = field(default_factory=dict)
 
-    def __call__(self, ears: RecordCollector) -> list[SourceRecord]:
-        """All that is heard, measured."""
-        records = ears.collect_all()
+    def __call__(self, collector: RecordCollector) -> list[SourceRecord]:
+        """Collect all records and measure their latency."""
+        records = collector.collect_all()
         for record in records:
             if record.source == "registry" and record.text and Path(record.path).exists():
                 self._measure_registry(record)
-            self._measure_prompt(ears.adapter, record)
+            self._measure_prompt(collector.adapter, record)
         return records
 
     def _measure_registry(self, record: SourceRecord) -> None:
@@ -112,7 +117,7 @@ class LatencyFigures:
             self.registry.append(Path(record.path).stat().st_mtime_ns / 1e6 - changed)
 
     def _measure_prompt(self, adapter: Adapter, record: SourceRecord) -> None:
-        """From the prompt's own time, in the transcript, to the line of the hook that tells it."""
+        """Measure from the prompt's time in the transcript to its hook line."""
         for one in adapter.read_record(record):
             if "prompt" in one.payload:
                 times = self._prompts.setdefault(str(one.payload["prompt"]), {})

@@ -1,4 +1,4 @@
-"""Takes up what a real agent leaves behind, lets its adapter read it, and records it where that is wanted."""
+"""Collect the records of a real agent, let its adapter read them, and record scenes if requested."""
 
 import os
 import re
@@ -31,14 +31,14 @@ VERSIONS = {
 }
 _MAX_RECORD_CHARS = 6000
 _TITLE_SPINNER = re.compile(r"^(?:[⠀-⣿]|\[ [!.] \])")
-"""What in a title moves while nothing changes."""
+"""Characters of a title that change without a state change."""
 _NEUTRAL_HOME = "/home/dev/agent"
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ID = re.compile(r"\b(toolu|msg|req|call|resp|ctc|fc|ses|per|que|prt)_[0-9A-Za-z]{12,}\b")
 
 
 class SceneRecorder:
-    """One run: a process, from its start. ``listening`` is how this agent is heard, where that is not as all are."""
+    """One run of an agent process from its start, with an optional custom record collector."""
 
     def __init__(
         self,
@@ -66,18 +66,18 @@ class SceneRecorder:
         self._neutral_ids: dict[str, str] = {}
 
     def find_process(self) -> ProcessInfo | None:
-        """What the adapter takes for the agent among all that runs in the pane."""
+        """Return the process that the adapter identifies as the agent in the pane."""
         first = int(self.agent_pane.tmux.read_format(self.agent_pane.pane, "#{pane_pid}"))
         found = PaneProcessScanner(self.adapter.env_names).scan_sync({self.agent_pane.pane: first})
         return self.adapter.find_process(found[self.agent_pane.pane])
 
     def get_session(self, source: str = "") -> str:
-        """As the agent told it last, there or anywhere."""
-        said = (one for one in reversed(self.play.signals) if source in ("", one.source))
-        return next(one.session for one in said if one.session)
+        """Return the last reported session, of this source or of any."""
+        signals = (one for one in reversed(self.play.signals) if source in ("", one.source))
+        return next(one.session for one in signals if one.session)
 
     def record_scene(self, name: str, **expected: str | int | bool) -> None:
-        """Wait until it means what is expected; record it then."""
+        """Wait until the signals and the screen mean what is expected, then record the scene."""
         shown = self.wait_for_meaning(**expected)
         self.number += 1
         if IS_RECORDING:
@@ -86,7 +86,7 @@ class SceneRecorder:
         self.play.start_next_scene()
 
     def wait_for_meaning(self, **expected: str | int | bool) -> Screen:
-        """Wait until it means what is expected; the screen at that moment."""
+        """Wait until the signals and the screen mean what is expected, and return the screen."""
         wrong: dict[str, tuple[object, object]] = {}
 
         def check_meaning() -> Screen | None:
@@ -99,19 +99,19 @@ class SceneRecorder:
         try:
             return wait_until(check_meaning, timeout_s=STEP_TIMEOUT_S)
         except AssertionError:
-            said = [(one.source, one.state, one.kind, one.payload) for one in self.play.signals[-12:]]
-            raise AssertionError(f"expected and found {wrong}\n{said}\n{self.agent_pane.capture_text()}") from None
+            signals = [(one.source, one.state, one.kind, one.payload) for one in self.play.signals[-12:]]
+            raise AssertionError(f"expected and found {wrong}\n{signals}\n{self.agent_pane.capture_text()}") from None
 
     def capture_screen(self) -> Screen:
         return msgspec.structs.replace(self.agent_pane.capture_screen(), at=time.time_ns())
 
     def press_until_answered(self, press: Callable[[Screen], KeyPress | None]) -> None:
-        """Press what fits the screen, and again while it still does: a dialog that is new swallows keys."""
+        """Press the keys for the screen until it changes: a new dialog ignores keys."""
         wait_until(lambda: press(self.agent_pane.capture_screen()), timeout_s=STEP_TIMEOUT_S)
         wait_until(lambda: self._is_answered(press(self.agent_pane.capture_screen())), timeout_s=STEP_TIMEOUT_S)
 
     def press_once(self, press: Callable[[Screen], KeyPress | None]) -> None:
-        """The same where keys must not come twice: the dialog has stood for a while, and reads them by now."""
+        """Press the keys once, after the dialog has been visible long enough to read them."""
         wait_until(lambda: press(self.agent_pane.capture_screen()), timeout_s=STEP_TIMEOUT_S)
         self.agent_pane.wait_until_still()
         wanted = press(self.agent_pane.capture_screen())
@@ -121,7 +121,7 @@ class SceneRecorder:
     def _press_keys(self, wanted: KeyPress) -> None:
         for key in wanted.keys:
             self.agent_pane.press(key)
-            time.sleep(wanted.pause_s)  # the pause that the value itself asks for
+            time.sleep(wanted.pause_s)  # the pause that the key press requires
 
     def _is_answered(self, wanted: KeyPress | None) -> bool:
         if wanted is None:
@@ -136,7 +136,7 @@ class SceneRecorder:
         return False
 
     def collect_records(self) -> None:
-        """Take up what is new."""
+        """Collect and read the new records."""
         new = self._collect(self._collector)
         self._new_records += new
         self.play.read_records(new)
@@ -159,7 +159,7 @@ class SceneRecorder:
         write_scene(msgspec.json.decode(self._neutralize(msgspec.json.encode(scene).decode()), type=Scene))
 
     def _neutralize(self, text: str) -> str:
-        """Without the paths, numbers and names of this machine."""
+        """Replace the paths, ids and names of this machine."""
         place, process, tmux = self.agent_pane.place, self.process, self.agent_pane.tmux
         folder = str(place.folder)
         port = place.model.rpartition(":")[2]
@@ -186,7 +186,7 @@ class SceneRecorder:
 
 
 def _drop_spinner_titles(records: list[SourceRecord]) -> list[SourceRecord]:
-    """A spinner turns ten times a second; one turn is enough."""
+    """Keep one of the many titles that differ only in the spinner."""
     kept: list[SourceRecord] = []
     for record in records:
         titles = [_strip_spinner(one.text) for one in kept if one.source == "title"]

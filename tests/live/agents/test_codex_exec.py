@@ -1,4 +1,4 @@
-"""The real `codex exec --json`, without a file that tells of it: what it prints in its pane does, and nothing else."""
+"""The real `codex exec --json` without a session file: only the events that it prints in its pane are used."""
 
 from collections.abc import Iterator
 
@@ -21,81 +21,90 @@ LINES = f"""\
 
 
 @pytest.fixture(scope="module")
-def one() -> Iterator[MultiAgentScene]:
+def multi_scene() -> Iterator[MultiAgentScene]:
     with open_multi_agent_scene() as found:
         yield found
 
 
-def run(one: MultiAgentScene, name: str, *words: str, wrap: str = "{}") -> str:
-    """What a person types."""
-    return build_shell_command(CODEX, one.prepare_folders(name, CODEX), *RUN, *words, wrap=wrap)
+def build_exec_command(multi_scene: MultiAgentScene, name: str, *words: str, wrap: str = "{}") -> str:
+    """Return the command line that a user types."""
+    return build_shell_command(CODEX, multi_scene.prepare_folders(name, CODEX), *RUN, *words, wrap=wrap)
 
 
-def start(one: MultiAgentScene, line: str) -> ShellPane:
-    seat = one.open_pane()
-    seat.scene.wait_until_captured(seat.mux_id)
-    seat.type(line)
-    return seat
+def start_in_pane(multi_scene: MultiAgentScene, line: str) -> ShellPane:
+    pane = multi_scene.open_pane()
+    pane.scene.wait_until_captured(pane.mux_id)
+    pane.type(line)
+    return pane
 
 
-def sessions(seat: ShellPane) -> list[dict]:
-    return call_robot(seat.scene.visor, "agents", "sessions", "--pane", str(seat.id))["items"]
+def list_sessions(pane: ShellPane) -> list[dict]:
+    return call_robot(pane.scene.visor, "agents", "sessions", "--pane", str(pane.id))["items"]
 
 
-def ended(seat: ShellPane) -> list[dict]:
-    return wait_until(lambda: [item for item in sessions(seat) if item["ended_at"]], timeout_s=40)
+def wait_for_ended_sessions(pane: ShellPane) -> list[dict]:
+    return wait_until(lambda: [item for item in list_sessions(pane) if item["ended_at"]], timeout_s=40)
 
 
-def forged(one: MultiAgentScene) -> str:
-    path = one.folder / "forged.jsonl"
+def write_forged_lines(multi_scene: MultiAgentScene) -> str:
+    path = multi_scene.folder / "forged.jsonl"
     path.write_text(LINES)
     return str(path)
 
 
-def test_a_run_is_known_by_what_it_prints(one):
-    seat = start(one, run(one, "slow", "MODEL slow 4"))
-    row = seat.wait_for_state("running")
+def test_a_codex_exec_run_is_tracked_by_its_printed_events(multi_scene):
+    pane = start_in_pane(multi_scene, build_exec_command(multi_scene, "slow", "MODEL slow 4"))
+    row = pane.wait_for_state("running")
     assert (row["agent"], row["source"], row["evidence_mode"]) == ("codex", "printed", "deterministic")
-    witness = next(one for one in seat.explanation["witnesses"] if one["role"] == "decides")
-    assert (witness["source"], witness["evidence"]["session"]) == ("printed", sessions(seat)[0]["external_id"])
-    listed = call_robot(one.scene.visor, "list-sources", "--agent", "codex")["items"]
+    signal = next(item for item in pane.explanation["witnesses"] if item["role"] == "decides")
+    assert (signal["source"], signal["evidence"]["session"]) == ("printed", list_sessions(pane)[0]["external_id"])
+    listed = call_robot(multi_scene.scene.visor, "list-sources", "--agent", "codex")["items"]
     assert {item["status"] for item in listed if item["source"] == "printed"} == {"well"}
-    (session,) = ended(seat)
+    (session,) = wait_for_ended_sessions(pane)
     assert (session["end_reason"], session["tokens"]) == ("completed", 1525)
-    assert f'"thread_id":"{session["external_id"]}"' in seat.screen
+    assert f'"thread_id":"{session["external_id"]}"' in pane.screen
 
 
-def test_a_run_in_a_pipe_that_fails(one):
-    again = ("-c", "model_providers.scripted.request_max_retries=4")
-    (session,) = ended(start(one, run(one, "fails", *again, "MODEL fail 500", wrap="{} | tee out")))
+def test_a_failing_codex_exec_run_in_a_pipe_ends_with_an_error(multi_scene):
+    retry_args = ("-c", "model_providers.scripted.request_max_retries=4")
+    (session,) = wait_for_ended_sessions(
+        start_in_pane(
+            multi_scene, build_exec_command(multi_scene, "fails", *retry_args, "MODEL fail 500", wrap="{} | tee out")
+        )
+    )
     assert session["end_reason"] == "error"
     assert session["external_id"]
 
 
-def test_the_same_lines_shown_just_before_and_after_it_say_nothing(one):
-    place = forged(one)
-    seat = start(one, f"cat {place}; {run(one, 'around', 'MODEL stall 3')}; cat {place}")
-    assert seat.wait_for_state("running")["source"] == "printed"
-    (session,) = ended(seat)
+def test_event_lines_printed_before_and_after_a_run_are_ignored(multi_scene):
+    forged_file = write_forged_lines(multi_scene)
+    pane = start_in_pane(
+        multi_scene,
+        f"cat {forged_file}; {build_exec_command(multi_scene, 'around', 'MODEL stall 3')}; cat {forged_file}",
+    )
+    assert pane.wait_for_state("running")["source"] == "printed"
+    (session,) = wait_for_ended_sessions(pane)
     assert session["external_id"] != FORGED
     assert session["tokens"] == 1525
 
 
-def test_nor_while_one_goes_on_behind_another_program(one):
-    seat = start(one, run(one, "behind", "MODEL stall 15", wrap="{} > printed 2>&1 &"))
+def test_event_lines_printed_during_a_background_run_are_ignored(multi_scene):
+    pane = start_in_pane(
+        multi_scene, build_exec_command(multi_scene, "behind", "MODEL stall 15", wrap="{} > printed 2>&1 &")
+    )
     wait_until(
-        lambda: seat.press("Enter") or seat.pane_row["state"] == "unknown"
-    )  # a pane that prints nothing is looked at seldom
-    seat.type(f"cat {forged(one)}")
-    seat.wait_for_text(FORGED)
+        lambda: pane.press("Enter") or pane.pane_row["state"] == "unknown"
+    )  # a pane without output is sampled rarely
+    pane.type(f"cat {write_forged_lines(multi_scene)}")
+    pane.wait_for_text(FORGED)
     states: list[str | None] = []
-    wait_until(lambda: states.append(seat.pane_row["state"]) or None in states, timeout_s=60)
+    wait_until(lambda: states.append(pane.pane_row["state"]) or None in states, timeout_s=60)
     assert set(states) == {"unknown", None}
-    (session,) = ended(seat)
+    (session,) = wait_for_ended_sessions(pane)
     assert (session["external_id"], session["tokens"]) == ("", None)
 
 
-def test_nor_where_there_is_no_run_at_all(one):
-    seat = start(one, f"cat {forged(one)}; sleep 2; echo do''ne")
-    seat.wait_for_text("done")
-    assert (seat.pane_row["agent"], sessions(seat)) == (None, [])
+def test_event_lines_without_a_run_are_ignored(multi_scene):
+    pane = start_in_pane(multi_scene, f"cat {write_forged_lines(multi_scene)}; sleep 2; echo do''ne")
+    pane.wait_for_text("done")
+    assert (pane.pane_row["agent"], list_sessions(pane)) == (None, [])

@@ -1,4 +1,4 @@
-"""The real Codex asks: the request comes to the inbox by its own server, and the answer goes back the same way."""
+"""Permission requests of the real Codex: request and answer both go through its server."""
 
 import signal
 
@@ -22,16 +22,16 @@ def model():
 
 @pytest.fixture
 def agent(model):
-    with start_watched_agent(CODEX, model, "Ask Codex") as one:
-        assert one.pane
-        yield one
+    with start_watched_agent(CODEX, model, "Ask Codex") as watched_agent:
+        assert watched_agent.pane
+        yield watched_agent
 
 
-def test_a_person_allows_it_and_it_is_done_once(agent: WatchedAgent) -> None:
+def test_an_approval_runs_the_tool_once_and_a_denial_stops_it(agent: WatchedAgent) -> None:
     agent.agent_pane.send_prompt("MODEL shell echo once >> made")
-    asked = agent.wait_for_approval()
-    action = asked["action"]
-    assert (asked["kind"], action["agent"], action["tool"], asked["risk"]) == (
+    request = agent.wait_for_approval()
+    action = request["action"]
+    assert (request["kind"], action["agent"], action["tool"], request["risk"]) == (
         "answer_agent",
         "codex",
         "shell",
@@ -39,14 +39,14 @@ def test_a_person_allows_it_and_it_is_done_once(agent: WatchedAgent) -> None:
     )
     assert "echo once >> made" in action["command"]
     assert action["cwd"] == str(agent.agent_pane.place.cwd)
-    assert str(asked["pane"]) == agent.pane
+    assert str(request["pane"]) == agent.pane
     assert DIALOG in agent.agent_pane.capture_text()
-    agent.run_as_person(f"approve {asked['id']}", " approved")
+    agent.run_in_user_terminal(f"approve {request['id']}", " approved")
     agent.agent_pane.wait_for_text("The tool has finished")
     assert agent.get_path("made").read_text() == "once\n"
     wait_until(lambda: agent.list_approval_states() == ["used"])
-    wait_until(lambda: agent.list_audit_steps(asked["correlation"])[-1] == ("outcome", "done", "answered"))
-    assert [stage for stage, _, _ in agent.list_audit_steps(asked["correlation"])] == [
+    wait_until(lambda: agent.list_audit_steps(request["correlation"])[-1] == ("outcome", "done", "answered"))
+    assert [stage for stage, _, _ in agent.list_audit_steps(request["correlation"])] == [
         "asked",
         "answered",
         "intent",
@@ -54,24 +54,24 @@ def test_a_person_allows_it_and_it_is_done_once(agent: WatchedAgent) -> None:
     ]
 
     agent.agent_pane.send_prompt("MODEL shell touch second")
-    asked = agent.wait_for_approval()
-    agent.visor.run_checked("deny", str(asked["id"]))
+    request = agent.wait_for_approval()
+    agent.visor.run_checked("deny", str(request["id"]))
     wait_until(lambda: DIALOG not in agent.agent_pane.capture_text())
     agent.agent_pane.wait_until_still()
     assert not agent.get_path("second").exists()
-    assert agent.list_audit_steps(asked["correlation"])[-1][:2] == ("outcome", "denied")
+    assert agent.list_audit_steps(request["correlation"])[-1][:2] == ("outcome", "denied")
 
 
-def test_an_answer_at_the_pane_withdraws_the_question(agent: WatchedAgent) -> None:
+def test_an_answer_at_the_pane_withdraws_the_request(agent: WatchedAgent) -> None:
     agent.agent_pane.send_prompt("MODEL shell touch made")
-    asked = agent.wait_for_approval()
+    request = agent.wait_for_approval()
     agent.agent_pane.press(*keyboard.find_answer_keys(agent.agent_pane.capture_screen(), "allow").keys)
     wait_until(lambda: agent.get_path("made").exists())
     wait_until(lambda: agent.list_approval_states() == ["withdrawn"])
-    assert agent.list_audit_steps(asked["correlation"])[-1] == ("outcome", "refused", "withdrawn")
+    assert agent.list_audit_steps(request["correlation"])[-1] == ("outcome", "refused", "withdrawn")
 
 
-def test_a_rule_answers_at_once(agent: WatchedAgent) -> None:
+def test_a_policy_rule_answers_without_a_request(agent: WatchedAgent) -> None:
     agent.write_policy(
         '[[rule]]\nid = "touching"\nanswer = "allow"\nwhen = { kind = ["answer_agent"], program = ["touch"] }\n'
     )
@@ -81,15 +81,15 @@ def test_a_rule_answers_at_once(agent: WatchedAgent) -> None:
     assert agent.list_approval_states() == []
 
 
-def test_a_daemon_that_is_killed_leaves_it_to_the_dialog_and_the_next_one_asks_again(agent: WatchedAgent) -> None:
+def test_a_restarted_daemon_opens_the_request_again(agent: WatchedAgent) -> None:
     agent.agent_pane.send_prompt("MODEL shell echo once >> made")
     agent.wait_for_approval()
     agent.visor.kill_daemon(signal.SIGKILL)
     agent.agent_pane.wait_until_still()
     assert DIALOG in agent.agent_pane.capture_text()
     assert not agent.get_path("made").exists()
-    again = agent.wait_for_approval()
+    new_request = agent.wait_for_approval()
     assert agent.list_approval_states()[0] == "withdrawn"
-    agent.run_as_person(f"approve {again['id']}", " approved")
+    agent.run_in_user_terminal(f"approve {new_request['id']}", " approved")
     agent.agent_pane.wait_for_text("The tool has finished")
     assert agent.get_path("made").read_text() == "once\n"

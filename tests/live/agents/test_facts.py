@@ -1,4 +1,4 @@
-"""What the real Claude Code tells beside its state: tokens, cost, its version, what was said; and films of it."""
+"""Facts about the real Claude Code: tokens, version, transcript, identification and cast export."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,76 +13,76 @@ from tests.live.robot_call import call_robot
 pytestmark = pytest.mark.live
 
 SUBAGENT = 'MODEL tool Agent {"description":"a","prompt":"\\u004dODEL text b","subagent_type":"general-purpose"}'
-ANSWER = 1520
+TOKENS_PER_ANSWER = 1520
 """Tokens of each answer of the scripted model: 1500 of input, 20 of output."""
 
 
 @pytest.fixture(scope="module")
-def one() -> Iterator[MultiAgentScene]:
+def multi_scene() -> Iterator[MultiAgentScene]:
     with open_multi_agent_scene() as found:
         yield found
 
 
 @pytest.fixture(scope="module")
-def seat(one: MultiAgentScene) -> ShellPane:
-    found = one.start(CLAUDE, one.prepare_folders("facts", CLAUDE))
+def pane(multi_scene: MultiAgentScene) -> ShellPane:
+    found = multi_scene.start(CLAUDE, multi_scene.prepare_folders("facts", CLAUDE))
     found.wait_for_state("idle", seconds=60)
     found.send_prompt("MODEL text the moon is made of rock")
     found.wait_for_state("completed")
     return found
 
 
-def test_its_tokens_are_counted_while_it_works(one: MultiAgentScene) -> None:
-    seat = one.start(CLAUDE, one.prepare_folders("tokens", CLAUDE))
-    seat.wait_for_state("idle", seconds=60)
-    seat.send_prompt("MODEL text the sky is full of air")
-    seat.wait_for_state("completed")
-    assert wait_until(lambda: seat.pane_row["tokens"]) == ANSWER
-    assert (seat.pane_row["context_tokens"], seat.pane_row["cost"], seat.pane_row["cost_is_estimated"]) == (
-        ANSWER,
+def test_tokens_are_counted_while_the_agent_works(multi_scene: MultiAgentScene) -> None:
+    pane = multi_scene.start(CLAUDE, multi_scene.prepare_folders("tokens", CLAUDE))
+    pane.wait_for_state("idle", seconds=60)
+    pane.send_prompt("MODEL text the sky is full of air")
+    pane.wait_for_state("completed")
+    assert wait_until(lambda: pane.pane_row["tokens"]) == TOKENS_PER_ANSWER
+    assert (pane.pane_row["context_tokens"], pane.pane_row["cost"], pane.pane_row["cost_is_estimated"]) == (
+        TOKENS_PER_ANSWER,
         None,
         False,
     )
-    seat.send_prompt("MODEL text and the sea of water")
-    wait_until(lambda: seat.pane_row["tokens"] == 2 * ANSWER)
+    pane.send_prompt("MODEL text and the sea of water")
+    wait_until(lambda: pane.pane_row["tokens"] == 2 * TOKENS_PER_ANSWER)
 
 
-def test_it_is_known_by_its_own_word_and_by_every_trace(seat: ShellPane) -> None:
-    row = wait_until(lambda: seat.pane_row if seat.pane_row["signature_class"] == "deterministic" else None)
+def test_the_agent_is_identified_by_its_handshake(pane: ShellPane) -> None:
+    row = wait_until(lambda: pane.pane_row if pane.pane_row["signature_class"] == "deterministic" else None)
     assert row["signature_reason"] == "handshake"
     assert row["signature_inputs"]["provider_hint"] == "claude_code"
 
 
-def test_what_was_said_is_found_by_who_said_it(one: MultiAgentScene, seat: ShellPane) -> None:
-    def said(query: str) -> list[tuple[str, str]]:
-        found = call_robot(one.scene.visor, "search", query)["items"]
+def test_transcript_lines_are_found_by_role_and_agent(multi_scene: MultiAgentScene, pane: ShellPane) -> None:
+    def search_transcript(query: str) -> list[tuple[str, str]]:
+        found = call_robot(multi_scene.scene.visor, "search", query)["items"]
         return [(item["role"], item["agent"]) for item in found if item["source"] == "transcript"]
 
-    wait_until(lambda: said("moon role:assistant") == [("assistant", "claude_code")], timeout_s=15)
-    assert said("moon role:user agent:claude_code") == [("user", "claude_code")]
-    assert said("moon agent:codex") == []
+    wait_until(lambda: search_transcript("moon role:assistant") == [("assistant", "claude_code")], timeout_s=15)
+    assert search_transcript("moon role:user agent:claude_code") == [("user", "claude_code")]
+    assert search_transcript("moon agent:codex") == []
 
 
-def test_its_version_is_one_that_was_recorded(one: MultiAgentScene, seat: ShellPane) -> None:
-    kinds = {item["name"]: item for item in call_robot(one.scene.visor, "agents", "list")["items"]}
+def test_the_agent_version_is_a_recorded_one(multi_scene: MultiAgentScene, pane: ShellPane) -> None:
+    kinds = {item["name"]: item for item in call_robot(multi_scene.scene.visor, "agents", "list")["items"]}
     claude = kinds["claude_code"]
     assert set(claude["alive"]) <= set(claude["recorded"]) != set()
-    checks = {item["name"]: item for item in call_robot(one.scene.visor, "doctor")["items"]}
+    checks = {item["name"]: item for item in call_robot(multi_scene.scene.visor, "doctor")["items"]}
     assert checks["agent_drift"]["status"] == "ok"
 
 
-def test_a_film_of_its_pane_is_explained(one: MultiAgentScene, seat: ShellPane, tmp_path: Path) -> None:
+def test_explain_reads_a_cast_export_of_the_pane(multi_scene: MultiAgentScene, pane: ShellPane, tmp_path: Path) -> None:
     path = tmp_path / "film.cast"
-    one.scene.visor.run_checked("export", str(seat.id), "--cast", "--output", str(path))
-    told = call_robot(one.scene.visor, "explain", "--file", str(path), "--at", "1h")
-    assert (told["agent"]["agent"], told["recording"]["kind"]) == ("claude_code", "cast")
-    assert told["agent"]["evidence_mode"] == "heuristic"
-    assert told["agent"]["state"] in ("idle", "completed")
+    multi_scene.scene.visor.run_checked("export", str(pane.id), "--cast", "--output", str(path))
+    explanation = call_robot(multi_scene.scene.visor, "explain", "--file", str(path), "--at", "1h")
+    assert (explanation["agent"]["agent"], explanation["recording"]["kind"]) == ("claude_code", "cast")
+    assert explanation["agent"]["evidence_mode"] == "heuristic"
+    assert explanation["agent"]["state"] in ("idle", "completed")
 
 
-def test_a_sub_agent_is_paid_for_too(seat: ShellPane) -> None:
-    before = seat.pane_row["tokens"]
-    seat.send_prompt(SUBAGENT)
-    wait_until(lambda: seat.pane_row["tokens"] >= before + 3 * ANSWER, timeout_s=40)
-    sources = call_robot(seat.scene.visor, "list-sources")["items"]
+def test_tokens_of_a_subagent_are_counted(pane: ShellPane) -> None:
+    before = pane.pane_row["tokens"]
+    pane.send_prompt(SUBAGENT)
+    wait_until(lambda: pane.pane_row["tokens"] >= before + 3 * TOKENS_PER_ANSWER, timeout_s=40)
+    sources = call_robot(pane.scene.visor, "list-sources")["items"]
     assert sum(item["records"] for item in sources if item["source"] == "subagents") > 0

@@ -1,4 +1,4 @@
-"""A real Codex at the limit of its account goes on under another one: once, and only where a person said so."""
+"""A real Codex at its usage limit continues under another account: once, and only if configured."""
 
 import json
 import os
@@ -19,76 +19,80 @@ from tests.live.shell_prompts import BASH, BASH_MARKS
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
 POLICY = 'unproven_prompt = true\n[[rule]]\nid = "free"\nanswer = "allow"\nwhen = { actor = ["robot", "workflow"] }\n'
-ENDED = ("completed", "failed", "cancelled")
+END_STATUSES = ("completed", "failed", "cancelled")
 SECOND = "openai/second"
 
 
 @dataclass
-class Desk:
-    """A shell in which `codex` works under the usual account, and knows a second one."""
+class CodexWithAccounts:
+    """A shell with `codex` under the default account, and a second account."""
 
-    room: MultiAgentScene
+    multi_scene: MultiAgentScene
     place: AgentFolders
-    seat: ShellPane
+    pane: ShellPane
 
     def start(self) -> None:
-        self.seat.type("codex")
-        self.seat.wait_for_text("Ask Codex", 90)
-        self.seat.wait_for_state("idle", seconds=60)
+        self.pane.type("codex")
+        self.pane.wait_for_text("Ask Codex", 90)
+        self.pane.wait_for_state("idle", seconds=60)
 
-    def reaches_its_limit(self) -> None:
-        self.seat.send_prompt("MODEL text remember me")
-        self.seat.wait_for_state("completed")
-        wait_until(lambda: self.sessions()[-1]["external_id"])
-        self.seat.send_prompt("MODEL limit 900")
-        self.seat.wait_for_text("hit your usage limit")
+    def reach_limit(self) -> None:
+        self.pane.send_prompt("MODEL text remember me")
+        self.pane.wait_for_state("completed")
+        wait_until(lambda: self.list_sessions()[-1]["external_id"])
+        self.pane.send_prompt("MODEL limit 900")
+        self.pane.wait_for_text("hit your usage limit")
 
-    def run(self, *statuses: str) -> dict:
-        """The only run, once it is in one of these."""
+    def wait_for_run(self, *statuses: str) -> dict:
+        """Wait until the only run is in one of these statuses and return it."""
         try:
-            wait_until(lambda: [run for run in self.runs() if run["status"] in statuses], timeout_s=120)
+            wait_until(lambda: [run for run in self.list_runs() if run["status"] in statuses], timeout_s=120)
         except AssertionError as error:
-            raise AssertionError(f"{error}\n{self.story()}") from None
-        assert len(self.runs()) == 1, self.story()
-        return self.runs()[0]
+            raise AssertionError(f"{error}\n{self.describe()}") from None
+        assert len(self.list_runs()) == 1, self.describe()
+        return self.list_runs()[0]
 
-    def story(self) -> str:
-        """For a person who wants to know why not."""
-        steps = call_robot(self.room.scene.visor, "workflow", "history", "1")["steps"]
-        told = "\n".join(f"{one['kind']} {one['status']} {one['given']} {one['came']}"[:1500] for one in steps)
-        return f"{self.runs()}\n{told}\n{self.seat.screen}"
+    def describe(self) -> str:
+        """Describe runs, steps and screen for a failure message."""
+        steps = call_robot(self.multi_scene.scene.visor, "workflow", "history", "1")["steps"]
+        lines = "\n".join(f"{one['kind']} {one['status']} {one['given']} {one['came']}"[:1500] for one in steps)
+        return f"{self.list_runs()}\n{lines}\n{self.pane.screen}"
 
-    def runs(self) -> list[dict]:
-        found = call_robot(self.room.scene.visor, "workflow", "status", "--all")["items"]
+    def list_runs(self) -> list[dict]:
+        found = call_robot(self.multi_scene.scene.visor, "workflow", "status", "--all")["items"]
         return [run for run in found if run["workflow"] == "handle_usage_limits"]
 
-    def sessions(self) -> list[dict]:
-        return call_robot(self.room.scene.visor, "agents", "sessions", "--limit", "100")["items"] or [
+    def list_sessions(self) -> list[dict]:
+        return call_robot(self.multi_scene.scene.visor, "agents", "sessions", "--limit", "100")["items"] or [
             {"external_id": ""}
         ]
 
-    def environments(self) -> list[tuple[str, str]]:
-        """Of every Codex that began here: the account and the folder that it was started with, while it lives."""
-        return [_environment(one["pid"]) for one in self.seat.began_events if os.path.exists(f"/proc/{one['pid']}")]
+    def list_environments(self) -> list[tuple[str, str]]:
+        """Return account and folder of every running Codex that was started here."""
+        return [
+            _read_environment(one["pid"]) for one in self.pane.began_events if os.path.exists(f"/proc/{one['pid']}")
+        ]
 
-    def said(self, words: str) -> int:
+    def count_prompts(self, words: str) -> int:
         files = (self.place.home / ".codex/sessions").rglob("*.jsonl")
         lines = [line for file in files for line in file.read_text().splitlines()]
         return sum('"role":"user"' in line and f'"text":"{words}"' in line for line in lines)
 
 
-def _environment(pid: int) -> tuple[str, str]:
+def _read_environment(pid: int) -> tuple[str, str]:
     pairs = dict(one.split("=", 1) for one in Path(f"/proc/{pid}/environ").read_text().split("\0") if "=" in one)
     return pairs.get("VISOR_ACCOUNT", ""), pairs.get("CODEX_HOME", "")
 
 
 @contextmanager
-def desk(tmp_path: Path, profile: str, second: str) -> Iterator[Desk]:
+def open_codex(tmp_path: Path, profile: str, second: str) -> Iterator[CodexWithAccounts]:
     """``second`` is the table of the second account."""
-    with open_multi_agent_scene(VISOR_WORKFLOW_MODES="handle_usage_limits=on", VISOR_FAILOVER_PROFILE=profile) as own:
-        visor, place = own.scene.visor, own.prepare_folders("home", CODEX)
+    with open_multi_agent_scene(
+        VISOR_WORKFLOW_MODES="handle_usage_limits=on", VISOR_FAILOVER_PROFILE=profile
+    ) as multi_scene:
+        visor, place = multi_scene.scene.visor, multi_scene.prepare_folders("home", CODEX)
         visor.env = {**visor.env, "HOME": str(place.home)}
-        _profile(place, "second")
+        _create_profile(place, "second")
         config = Path(visor.paths.config_dir)
         config.mkdir(parents=True, exist_ok=True)
         (config / "policy.toml").write_text(POLICY)
@@ -96,22 +100,25 @@ def desk(tmp_path: Path, profile: str, second: str) -> Iterator[Desk]:
         (config / "config.toml").write_text("".join(tables) + second)
         config.chmod(0o700)
         visor.run_checked("accounts", "use", "first")
-        seat = ShellPane(own.scene, own.scene.tmux.start_session("work", _shell(place, tmp_path), width=110, height=36))
-        seat.wait_for_prompt()
-        yield Desk(own, place, seat)
+        pane = ShellPane(
+            multi_scene.scene,
+            multi_scene.scene.tmux.start_session("work", _build_shell_command(place, tmp_path), width=110, height=36),
+        )
+        pane.wait_for_prompt()
+        yield CodexWithAccounts(multi_scene, place, pane)
 
 
-def _profile(place: AgentFolders, name: str) -> None:
-    """Another folder of Codex, with the same conversations."""
-    usual, other = place.home / ".codex", place.home / name
+def _create_profile(place: AgentFolders, name: str) -> None:
+    """Create another Codex folder with the same conversations."""
+    default, other = place.home / ".codex", place.home / name
     other.mkdir()
-    (usual / "sessions").mkdir()
-    (other / "sessions").symlink_to(usual / "sessions")
-    (other / "config.toml").write_text((usual / "config.toml").read_text())
+    (default / "sessions").mkdir()
+    (other / "sessions").symlink_to(default / "sessions")
+    (other / "config.toml").write_text((default / "config.toml").read_text())
 
 
-def _shell(place: AgentFolders, folder: Path) -> str:
-    """At home with `codex` in its path, and telling its prompts."""
+def _build_shell_command(place: AgentFolders, folder: Path) -> str:
+    """Return the command of a shell with `codex` on its path and prompt marks."""
     program = place.folder / "bin" / "codex"
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(str(CODEX.path))} "$@"\n')
     program.chmod(0o755)
@@ -123,67 +130,69 @@ def _shell(place: AgentFolders, folder: Path) -> str:
         "LANG": "C.UTF-8",
         "SCRIPTED_KEY": "dummy",
     }
-    given = " ".join(shlex.quote(f"{name}={value}") for name, value in env.items())
-    return f"cd {shlex.quote(str(place.cwd))} && exec env {given} bash --noprofile --rcfile {folder / 'rc'}"
+    assignments = " ".join(shlex.quote(f"{name}={value}") for name, value in env.items())
+    return f"cd {shlex.quote(str(place.cwd))} && exec env {assignments} bash --noprofile --rcfile {folder / 'rc'}"
 
 
-def test_a_conversation_goes_on_under_the_other_profile_once(tmp_path: Path) -> None:
-    with desk(tmp_path, "second", 'config_dir = "~/second"\n') as codex:
+def test_a_conversation_continues_once_under_the_failover_profile(tmp_path: Path) -> None:
+    with open_codex(tmp_path, "second", 'config_dir = "~/second"\n') as codex:
         codex.start()
-        codex.reaches_its_limit()
-        session = codex.sessions()[-1]["external_id"]
-        run = codex.run(*ENDED)
-        assert (run["status"], run["why"]) == ("completed", f"the agent works again, as {SECOND}"), codex.story()
-        wait_until(lambda: codex.said("proceed."))
-        codex.seat.wait_for_state("completed", "idle")
-        assert codex.said("proceed.") == 1
-        assert codex.sessions()[-1]["external_id"] == session
-        assert codex.environments() == [(SECOND, str(codex.place.home / "second"))]
-        assert len(codex.runs()) == 1
+        codex.reach_limit()
+        session = codex.list_sessions()[-1]["external_id"]
+        run = codex.wait_for_run(*END_STATUSES)
+        assert (run["status"], run["why"]) == ("completed", f"the agent works again, as {SECOND}"), codex.describe()
+        wait_until(lambda: codex.count_prompts("proceed."))
+        codex.pane.wait_for_state("completed", "idle")
+        assert codex.count_prompts("proceed.") == 1
+        assert codex.list_sessions()[-1]["external_id"] == session
+        assert codex.list_environments() == [(SECOND, str(codex.place.home / "second"))]
+        assert len(codex.list_runs()) == 1
 
 
-def test_without_a_profile_that_a_person_has_set_nobody_is_moved(tmp_path: Path) -> None:
-    with desk(tmp_path, "", 'config_dir = "~/second"\n') as codex:
+def test_without_a_failover_profile_the_run_only_pauses(tmp_path: Path) -> None:
+    with open_codex(tmp_path, "", 'config_dir = "~/second"\n') as codex:
         codex.start()
-        codex.reaches_its_limit()
-        run = codex.run("paused")
+        codex.reach_limit()
+        run = codex.wait_for_run("paused")
         assert "account" not in run["plan"]
-        assert codex.environments() == [("", "")]
-        assert codex.said("proceed.") == 0
+        assert codex.list_environments() == [("", "")]
+        assert codex.count_prompts("proceed.") == 0
 
 
-def test_a_start_that_fails_is_told_in_the_plan_and_in_the_pane(tmp_path: Path) -> None:
-    with desk(tmp_path, "second", 'env_file = "~/second.env"\n') as codex:
+def test_a_failed_failover_start_is_reported_in_the_plan_and_the_pane(tmp_path: Path) -> None:
+    with open_codex(tmp_path, "second", 'env_file = "~/second.env"\n') as codex:
         codex.start()
-        codex.reaches_its_limit()
-        run = codex.run("paused")
+        codex.reach_limit()
+        run = codex.wait_for_run("paused")
         why = f"account {SECOND}: cannot read {codex.place.home}/second.env"
-        assert run["plan"].startswith(f"Trouble: it was started as {SECOND}: visor: {why}"), codex.story()
+        assert run["plan"].startswith(f"Trouble: it was started as {SECOND}: visor: {why}"), codex.describe()
         assert "By hand: cd" in run["plan"]
         assert "codex resume" in run["plan"]
-        assert f"visor: {why}" in codex.seat.screen
-        assert codex.said("proceed.") == 0
+        assert f"visor: {why}" in codex.pane.screen
+        assert codex.count_prompts("proceed.") == 0
 
 
-def test_a_window_in_which_a_start_fails_stays_with_the_reason(tmp_path: Path) -> None:
-    with desk(tmp_path, "", 'env_file = "~/second.env"\n') as codex:
-        visor, tmux = codex.room.scene.visor, codex.room.scene.tmux
+def test_a_window_with_a_failed_spawn_stays_open_with_the_reason(tmp_path: Path) -> None:
+    with open_codex(tmp_path, "", 'env_file = "~/second.env"\n') as codex:
+        visor, tmux = codex.multi_scene.scene.visor, codex.multi_scene.scene.tmux
         visor.call_robot("spawn", "--session", "work", "--account", "second", "--", "codex")
-        form = "#{pane_dead} #{session_name} #{pane_id}"
-        rows = wait_until(lambda: [row for row in tmux("list-panes", "-a", "-F", form).split("\n") if "1 work" in row])
+        pane_format = "#{pane_dead} #{session_name} #{pane_id}"
+        rows = wait_until(
+            lambda: [row for row in tmux("list-panes", "-a", "-F", pane_format).split("\n") if "1 work" in row]
+        )
         dead = rows[0].split()[-1]
         assert f"visor: account {SECOND}: cannot read" in tmux("capture-pane", "-p", "-t", dead)
 
 
-def test_a_conversation_that_cannot_be_taken_up_leaves_its_window_behind(tmp_path: Path) -> None:
-    with desk(tmp_path, "", 'config_dir = "~/second"\n') as codex:
-        visor, tmux = codex.room.scene.visor, codex.room.scene.tmux
+def test_a_failed_revive_keeps_its_window(tmp_path: Path) -> None:
+    with open_codex(tmp_path, "", 'config_dir = "~/second"\n') as codex:
+        visor, tmux = codex.multi_scene.scene.visor, codex.multi_scene.scene.tmux
         codex.start()
-        codex.seat.send_prompt("MODEL text remember me")
-        codex.seat.wait_for_state("completed")
-        number = wait_until(lambda: [one for one in codex.sessions() if one["external_id"]])[-1]["id"]
+        codex.pane.send_prompt("MODEL text remember me")
+        codex.pane.wait_for_state("completed")
+        number = wait_until(lambda: [one for one in codex.list_sessions() if one["external_id"]])[-1]["id"]
         tmux("kill-session", "-t", "work")
-        wait_until(lambda: codex.sessions()[-1]["ended_at"])
+        wait_until(lambda: codex.list_sessions()[-1]["ended_at"])
         (codex.place.folder / "bin" / "codex").unlink()
         _, out, _ = visor.run("robot", "revive", str(number))
         (item,) = json.loads(out)["data"]["items"]

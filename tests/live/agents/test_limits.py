@@ -1,4 +1,4 @@
-"""Usage limits of the real agents at their edges: a dialog, one that goes on by itself, people, and a killed daemon."""
+"""Edge cases of usage limits with real agents: dialogs, automatic continuation, typing users, killed daemons."""
 
 import os
 import sys
@@ -28,7 +28,7 @@ from tests.live.polling import wait_until
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(400)]
 
-PATIENCE = 5.0
+MAX_PLAN_DELAY_S = 5.0
 """Seconds from the detection of a limit to its plan, at most."""
 CLOCK = "import time\nreal = time.time_ns\ntime.time_ns = lambda: real() + {by} * 10**9\n"
 
@@ -39,21 +39,21 @@ def model() -> Iterator[str]:
         yield address
 
 
-def acts(one: WatchedAgent) -> list[str]:
-    """What the run did in the pane, in its order."""
+def list_action_types(one: WatchedAgent) -> list[str]:
+    """Return the types of the run's actions in order."""
     given = [step["given"] for step in list_steps(one) if step["kind"] == "act"]
     return [(one.get("action") or one["wish"])["type"] for one in given]
 
 
-def test_gemini_s_dialog_is_left_alone_until_a_person_says_so(model: str) -> None:
+def test_a_gemini_limit_dialog_is_answered_only_after_a_resume(model: str) -> None:
     with start_agent_with_workflow(GEMINI, model, "Type your message", "handle_usage_limits") as gemini:
         gemini.agent_pane.send_prompt(f"MODEL until {int(time.time()) + 8}")
         gemini.agent_pane.wait_for_text("1. Keep trying")
         run = wait_for_run(gemini, "paused")
         (event,) = list_detections(gemini, "usage.reached")
         (pause,) = [step for step in list_steps(gemini) if step["kind"] == "pause"]
-        assert parse_timestamp(pause["began_at"]) - parse_timestamp(event["at"]) <= PATIENCE
-        assert (run["due_at"], acts(gemini)) == (None, [])
+        assert parse_timestamp(pause["began_at"]) - parse_timestamp(event["at"]) <= MAX_PLAN_DELAY_S
+        assert (run["due_at"], list_action_types(gemini)) == (None, [])
         assert "did not say when that ends" in run["plan"]
         gemini.agent_pane.wait_until_still()
         assert "● 1. Keep trying" in gemini.agent_pane.capture_text()
@@ -62,21 +62,21 @@ def test_gemini_s_dialog_is_left_alone_until_a_person_says_so(model: str) -> Non
         run = wait_for_run(gemini, *ENDED_STATUSES)
         assert (run["status"], run["why"]) == ("completed", "the limit is over and the agent works again")
         gemini.agent_pane.wait_for_text("The limit is over.")
-        assert acts(gemini) == ["answer_dialog"]
+        assert list_action_types(gemini) == ["answer_dialog"]
         assert "proceed." not in gemini.agent_pane.capture_text()
 
 
-def test_the_time_that_gemini_s_dialog_says_is_that_of_the_plan(model: str) -> None:
+def test_the_plan_has_the_reset_time_of_the_gemini_dialog(model: str) -> None:
     with start_agent_with_workflow(GEMINI, model, "Type your message", "handle_usage_limits") as gemini:
         ends = int(time.time()) + 900
         gemini.agent_pane.send_prompt(f"MODEL until {ends}")
         gemini.agent_pane.wait_for_text("Access resets at")
         run = wait_for_run(gemini, "paused")
         assert ends // 60 * 60 <= parse_timestamp(run["due_at"]) <= ends + 60
-        assert acts(gemini) == []
+        assert list_action_types(gemini) == []
 
 
-def test_claude_code_goes_on_by_itself_and_is_only_watched(model: str) -> None:
+def test_claude_code_continues_by_itself_without_an_action(model: str) -> None:
     with start_agent_with_workflow(SUBSCRIBED_CLAUDE, model, "mode on", "handle_usage_limits") as claude:
         claude.agent_pane.send_prompt(f"MODEL until {int(time.time()) + 20}")
         claude.agent_pane.wait_for_text("ontinuing automatically at")
@@ -86,74 +86,77 @@ def test_claude_code_goes_on_by_itself_and_is_only_watched(model: str) -> None:
         assert (run["status"], run["why"]) == ("completed", "the limit is over and the agent continued by itself")
         claude.agent_pane.wait_for_text("The limit is over.")
         claude.agent_pane.wait_until_still()
-        assert acts(claude) == []
+        assert list_action_types(claude) == []
         assert count_prompts(claude, ".claude/projects", "proceed.") == 0
 
 
-class Attached:
-    """A person at a terminal of their own, attached to the agent's session."""
+class AttachedUser:
+    """A user at a terminal that is attached to the agent's session."""
 
-    def __init__(self, own: PrivateTmux, pane: str):
-        self._own, self._pane = own, pane
+    def __init__(self, user_tmux: PrivateTmux, pane: str):
+        self._own, self._pane = user_tmux, pane
 
     def press(self, *keys: str) -> None:
         self._own("send-keys", "-t", self._pane, *keys)
 
     @property
-    def sees(self) -> str:
+    def screen(self) -> str:
         return self._own("capture-pane", "-p", "-t", self._pane)
 
 
 @contextmanager
-def attached(one: WatchedAgent) -> Iterator[Attached]:
-    with make_short_folder() as folder, run_private_tmux(folder) as own:
+def attach_user(one: WatchedAgent) -> Iterator[AttachedUser]:
+    with make_short_folder() as folder, run_private_tmux(folder) as user_tmux:
         inner = one.agent_pane.tmux
         session = inner.read_format(one.agent_pane.pane, "#{session_name}")
         client = f"exec env -u TMUX -u TMUX_PANE tmux -S {inner.socket} attach-session -t '={session}'"
-        found = Attached(own, own.start_session("own", client, width=110, height=47))
+        found = AttachedUser(user_tmux, user_tmux.start_session("own", client, width=110, height=47))
         wait_until(lambda: inner.read_format(one.agent_pane.pane, "#{session_attached}") != "0")
         yield found
 
 
-def typing_until_it_ends(one: WatchedAgent, person: Attached) -> dict:
-    """The run, which ends while keys come that leave nothing behind."""
+def type_until_run_ends(one: WatchedAgent, user: AttachedUser) -> dict:
+    """Press harmless keys until the run ends, and return it."""
 
-    def look() -> list[dict]:
-        person.press("Left")
+    def press_and_list_runs() -> list[dict]:
+        user.press("Left")
         return [run for run in list_runs(one) if run["status"] in ENDED_STATUSES]
 
-    return wait_until(look, timeout_s=60)[0]
+    return wait_until(press_and_list_runs, timeout_s=60)[0]
 
 
-def test_at_the_end_of_a_limit_a_person_who_types_there_has_the_pane(model: str) -> None:
+def test_typing_at_the_end_of_a_limit_cancels_the_run(model: str) -> None:
     with (
         start_agent_with_workflow(CODEX, model, "Ask Codex", "handle_usage_limits") as codex,
-        attached(codex) as person,
+        attach_user(codex) as user,
     ):
         codex.agent_pane.send_prompt("MODEL limit 900")
         run = wait_for_run(codex, "paused")
-        person.press("Escape")
+        user.press("Escape")
         codex.agent_pane.wait_until_still()
-        person.press("Left")
+        user.press("Left")
         codex.visor.run_checked("workflow", "resume", str(run["id"]))
-        run = typing_until_it_ends(codex, person)
-        assert (run["status"], "a user typed in the pane" in run["why"]) == ("cancelled", True), (run, person.sees)
+        run = type_until_run_ends(codex, user)
+        assert (run["status"], "a user typed in the pane" in run["why"]) == ("cancelled", True), (run, user.screen)
         assert count_prompts(codex, ".codex/sessions", "proceed.") == 0
-        assert "proceed." not in person.sees
+        assert "proceed." not in user.screen
 
 
-def test_after_a_compaction_a_person_who_types_there_has_the_pane(model: str) -> None:
-    with start_agent_with_workflow(CLAUDE, model, "mode on", "handle_compaction") as claude, attached(claude) as person:
+def test_typing_after_a_compaction_cancels_the_run(model: str) -> None:
+    with (
+        start_agent_with_workflow(CLAUDE, model, "mode on", "handle_compaction") as claude,
+        attach_user(claude) as user,
+    ):
         claude.agent_pane.send_prompt("MODEL text something to forget")
         wait_until(lambda: claude.get_state() in ("completed", "idle"))
         claude.agent_pane.send_prompt("/compact")
-        run = typing_until_it_ends(claude, person)
-        assert (run["status"], "a user typed in the pane" in run["why"]) == ("cancelled", True), (run, person.sees)
+        run = type_until_run_ends(claude, user)
+        assert (run["status"], "a user typed in the pane" in run["why"]) == ("cancelled", True), (run, user.screen)
         assert count_prompts(claude, ".claude/projects", "Reread AGENTS.md so it's still fresh in your mind.") == 0
 
 
 @pytest.mark.parametrize("late", [-3, 1, 5400], ids=["just before", "at the moment", "long after"])
-def test_a_daemon_that_is_killed_across_the_end_of_a_limit_has_the_agent_go_on_once(
+def test_a_daemon_killed_around_the_end_of_a_limit_continues_the_agent_once(
     model: str, tmp_path: Path, late: int
 ) -> None:
     with start_agent_with_workflow(CODEX, model, "Ask Codex", "handle_usage_limits") as codex:
@@ -173,7 +176,7 @@ def test_a_daemon_that_is_killed_across_the_end_of_a_limit_has_the_agent_go_on_o
 
 
 def set_clock(one: WatchedAgent, folder: Path, seconds: int) -> None:
-    """The next daemon's clock is so much ahead."""
+    """Set the clock of the next daemon ahead."""
     (folder / "sitecustomize.py").write_text(CLOCK.format(by=seconds))
     path = os.pathsep.join(filter(None, [str(folder), *sys.path]))
     one.visor.env = {**one.visor.env, "PYTHONPATH": path}

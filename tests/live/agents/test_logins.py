@@ -1,4 +1,4 @@
-"""Real agents that need a login: a person gets the code and the address, nothing is typed, and the login is seen."""
+"""Real agents that need a login: the user gets code and address, nothing is typed, and the login is detected."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -26,8 +26,8 @@ def model() -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class SignedOut(AgentProgram):
-    """Codex of which nobody knows who uses it, and who is to ask this provider."""
+class SignedOutCodex(AgentProgram):
+    """Codex without credentials that logs in at this identity provider."""
 
     issuer: str = ""
 
@@ -38,8 +38,8 @@ class SignedOut(AgentProgram):
         path.write_text(f'chatgpt_base_url = "{self.issuer}/backend-api"\n{needs_login}')
 
 
-class WithoutKey(AgentProgram):
-    """Gemini that is to be used with an account, on a machine without a browser."""
+class GeminiWithoutKey(AgentProgram):
+    """Gemini that logs in with an account, on a machine without a browser."""
 
     def prepare(self, place: AgentFolders) -> None:
         super().prepare(place)
@@ -47,33 +47,33 @@ class WithoutKey(AgentProgram):
         path.write_text(path.read_text().replace("gemini-api-key", "oauth-personal"))
 
 
-def run_with(one: WatchedAgent, words: str, *statuses: str, seconds: float = 60.0) -> dict:
-    """The run that says this of itself, once it is in one of these."""
+def wait_for_run_saying(agent: WatchedAgent, words: str, *statuses: str, seconds: float = 60.0) -> dict:
+    """Wait for a run in one of these statuses whose reason or plan contains the words."""
 
-    def look() -> list[dict]:
-        return [run for run in list_runs(one) if run["status"] in statuses and words in f"{run['why']}{run['plan']}"]
+    def list_matching_runs() -> list[dict]:
+        return [run for run in list_runs(agent) if run["status"] in statuses and words in f"{run['why']}{run['plan']}"]
 
     try:
-        return wait_until(look, timeout_s=seconds)[0]
+        return wait_until(list_matching_runs, timeout_s=seconds)[0]
     except AssertionError as error:
-        raise AssertionError(f"{error}\n{list_runs(one)}\n{one.agent_pane.capture_text()}") from None
+        raise AssertionError(f"{error}\n{list_runs(agent)}\n{agent.agent_pane.capture_text()}") from None
 
 
-def told(one: WatchedAgent) -> list[str]:
-    """What a person was notified of."""
-    items = call_robot(one.visor, "audit", "--kind", "notify", "--limit", "50")["items"]
+def list_notification_texts(agent: WatchedAgent) -> list[str]:
+    """Return the texts of all notifications."""
+    items = call_robot(agent.visor, "audit", "--kind", "notify", "--limit", "50")["items"]
     return [item["action"]["text"] for item in items if item["stage"] == "outcome"]
 
 
-def is_stored(one: WatchedAgent, text: str) -> bool:
-    files = [path for path in Path(one.visor.paths.data_dir).rglob("*") if path.is_file()]
+def is_stored(agent: WatchedAgent, text: str) -> bool:
+    files = [path for path in Path(agent.visor.paths.data_dir).rglob("*") if path.is_file()]
     return any(text.encode() in path.read_bytes() for path in files)
 
 
-def test_codex_is_logged_in_by_the_code_that_a_person_is_shown(model: str) -> None:
+def test_codex_is_logged_in_by_the_device_code_in_the_request(model: str) -> None:
     with run_identity_provider() as issuer:
         env = {"CODEX_APP_SERVER_LOGIN_ISSUER": issuer.address}
-        program = SignedOut(CODEX.name, CODEX.binary, env=env, issuer=issuer.address)
+        program = SignedOutCodex(CODEX.name, CODEX.binary, env=env, issuer=issuer.address)
         with start_watched_agent(program, model, "Sign in with Device Code", settings=SETTINGS) as codex:
             codex.write_policy(ALLOW_ALL_POLICY)
             assert codex.pane
@@ -81,11 +81,13 @@ def test_codex_is_logged_in_by_the_code_that_a_person_is_shown(model: str) -> No
             codex.agent_pane.wait_for_text("> 2. Sign in with Device Code")
             codex.agent_pane.press("Enter")
             codex.agent_pane.wait_for_text(DEVICE_CODE)
-            asked = codex.wait_for_approval()
-            assert f"open {issuer.address}/codex/device and enter the code {DEVICE_CODE}" in asked["what"]
-            assert [text for text in told(codex) if DEVICE_CODE in text and issuer.address in text] != []
+            request = codex.wait_for_approval()
+            assert f"open {issuer.address}/codex/device and enter the code {DEVICE_CODE}" in request["what"]
+            assert [
+                text for text in list_notification_texts(codex) if DEVICE_CODE in text and issuer.address in text
+            ] != []
             issuer.code_entered.set()
-            run = run_with(codex, "is logged in", *ENDED_STATUSES)
+            run = wait_for_run_saying(codex, "is logged in", *ENDED_STATUSES)
             assert run["status"] == "completed"
             assert call_robot(codex.visor, "inbox")["items"] == []
             codex.agent_pane.wait_for_text("Signed in with your ChatGPT account")
@@ -95,29 +97,29 @@ def test_codex_is_logged_in_by_the_code_that_a_person_is_shown(model: str) -> No
             assert not is_stored(codex, REFRESH_TOKEN)
 
 
-def test_gemini_s_address_is_left_to_a_person_who_enters_its_code_there(model: str) -> None:
-    program = WithoutKey(GEMINI.name, GEMINI.binary, env={"NO_BROWSER": "true"})
+def test_a_gemini_login_is_paused_for_the_user_to_enter_the_code(model: str) -> None:
+    program = GeminiWithoutKey(GEMINI.name, GEMINI.binary, env={"NO_BROWSER": "true"})
     with start_watched_agent(program, model, "Enter the authorization code", settings=SETTINGS) as gemini:
         gemini.write_policy(ALLOW_ALL_POLICY)
         assert gemini.pane
-        run = run_with(gemini, "enter in the pane", "paused")
+        run = wait_for_run_saying(gemini, "enter in the pane", "paused")
         assert "the address that it shows" in run["plan"]
-        assert any("needs a login" in text for text in told(gemini))
+        assert any("needs a login" in text for text in list_notification_texts(gemini))
 
 
 @pytest.mark.parametrize(
     ("program", "shows"), [(CLAUDE, "mode on"), (COPILOT, "/ commands")], ids=["claude", "copilot"]
 )
-def test_one_that_shows_no_code_is_left_to_a_person_and_the_run_ends_when_it_goes_on(
+def test_a_login_without_a_code_is_paused_and_ends_when_the_agent_works_again(
     program: AgentProgram, shows: str, model: str
 ) -> None:
     with start_watched_agent(replace(program), model, shows, settings=SETTINGS) as agent:
         agent.write_policy(ALLOW_ALL_POLICY)
         assert agent.pane
         agent.agent_pane.send_prompt("MODEL fail 401")
-        run = run_with(agent, "it shows no code", "paused", seconds=90)
+        run = wait_for_run_saying(agent, "it shows no code", "paused", seconds=90)
         assert f"visor workflow resume {run['id']}" in run["plan"]
         agent.agent_pane.wait_until_still()
         agent.agent_pane.send_prompt("MODEL slow 5")
-        run = run_with(agent, "is logged in", *ENDED_STATUSES)
+        run = wait_for_run_saying(agent, "is logged in", *ENDED_STATUSES)
         assert run["status"] == "completed"

@@ -1,4 +1,4 @@
-"""Gemini, opencode and Copilot, driven in a real tmux against the scripted model: what they leave is read as it is.
+"""Gemini, opencode and Copilot in a real tmux with the scripted model: records and screens are read correctly.
 
 `RECORD=1` writes every scene to tests/recordings, where the unit tests replay them.
 """
@@ -28,11 +28,11 @@ from tests.recordings.scene import resolve_state_with_screen
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
 
-LONG = "until [ -e go ]; do sleep 0.2; done"
-"""A command that runs until it is let go."""
-RUNS = dict.fromkeys(("look", "state"), "running")
-ASKS = dict.fromkeys(("hook", "look", "state"), "waiting_approval")
-DONE = dict.fromkeys(("hook", "look", "state"), "completed")
+LONG_COMMAND = "until [ -e go ]; do sleep 0.2; done"
+"""A command that runs until the file `go` exists."""
+RUNNING = dict.fromkeys(("look", "state"), "running")
+APPROVAL_REQUESTED = dict.fromkeys(("hook", "look", "state"), "waiting_approval")
+COMPLETED = dict.fromkeys(("hook", "look", "state"), "completed")
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def model():
 
 
 @pytest.fixture
-def stage(model, request):
+def agent_pane(model, request):
     with make_short_folder() as folder, run_private_tmux(folder) as tmux:
         place = AgentFolders(Path(folder) / "agent", model)
         place.folder.mkdir()
@@ -50,303 +50,318 @@ def stage(model, request):
         yield AgentPane(tmux, place, request.param)
 
 
-@pytest.mark.parametrize("stage", [GEMINI], indirect=True)
-def test_gemini(stage):
-    stage.start("Type your message")
-    tape = SceneRecorder("1_all", stage, gemini.ADAPTER)
-    assert "--max-old-space-size" in " ".join(tape.process.argv), "the inner one of the two"
-    tape.record_scene("started", hook="idle", title="idle", look="idle", rule="at_rest", state="idle")
+@pytest.mark.parametrize("agent_pane", [GEMINI], indirect=True)
+def test_gemini_states_are_detected(agent_pane):
+    agent_pane.start("Type your message")
+    recorder = SceneRecorder("1_all", agent_pane, gemini.ADAPTER)
+    assert "--max-old-space-size" in " ".join(recorder.process.argv), "the inner one of the two"
+    recorder.record_scene("started", hook="idle", title="idle", look="idle", rule="at_rest", state="idle")
 
-    stage.send_prompt("MODEL slow 3")
-    tape.record_scene("running", hook="running", title="running", **RUNS, rule="working")
-    tape.record_scene("completed", **DONE, title="idle", notification="completed", rule="answered")
+    agent_pane.send_prompt("MODEL slow 3")
+    recorder.record_scene("running", hook="running", title="running", **RUNNING, rule="working")
+    recorder.record_scene("completed", **COMPLETED, title="idle", notification="completed", rule="answered")
 
-    stage.send_prompt("MODEL shell touch made")
-    asked = {**ASKS, "title": "waiting_approval", "notification": "waiting_approval", "rule": "approval_asked"}
-    tape.record_scene("approval_asked", **asked)
-    tape.press_until_answered(lambda screen: gemini_keyboard.find_answer_keys(screen, "allow"))
-    tape.record_scene("approval_given", **DONE, title="idle")
-    assert (stage.place.cwd / "made").exists()
-    stage.send_prompt("MODEL write other")
-    tape.record_scene("write_asked", **asked)
-    tape.press_until_answered(lambda screen: gemini_keyboard.find_answer_keys(screen, "deny"))
-    tape.record_scene("approval_refused", title="idle", look="idle", rule="cancelled")
-    assert not (stage.place.cwd / "other").exists()
+    agent_pane.send_prompt("MODEL shell touch made")
+    asked = {
+        **APPROVAL_REQUESTED,
+        "title": "waiting_approval",
+        "notification": "waiting_approval",
+        "rule": "approval_asked",
+    }
+    recorder.record_scene("approval_asked", **asked)
+    recorder.press_until_answered(lambda screen: gemini_keyboard.find_answer_keys(screen, "allow"))
+    recorder.record_scene("approval_given", **COMPLETED, title="idle")
+    assert (agent_pane.place.cwd / "made").exists()
+    agent_pane.send_prompt("MODEL write other")
+    recorder.record_scene("write_asked", **asked)
+    recorder.press_until_answered(lambda screen: gemini_keyboard.find_answer_keys(screen, "deny"))
+    recorder.record_scene("approval_refused", title="idle", look="idle", rule="cancelled")
+    assert not (agent_pane.place.cwd / "other").exists()
 
-    answer = stage.place.folder / ANSWER_FILE
+    answer = agent_pane.place.folder / ANSWER_FILE
     answer.write_text(gemini_keyboard.format_hook_answer("deny", "Not now."))
-    stage.send_prompt("MODEL shell touch by_hook")
-    tape.record_scene("hook_denied", **DONE)
+    agent_pane.send_prompt("MODEL shell touch by_hook")
+    recorder.record_scene("hook_denied", **COMPLETED)
     answer.unlink()
-    assert not (stage.place.cwd / "by_hook").exists()
+    assert not (agent_pane.place.cwd / "by_hook").exists()
 
-    stage.send_prompt("MODEL slow 20")
-    stage.wait_for_text("✦ thinking aloud about")
-    tape.press_until_answered(gemini_keyboard.find_interrupt_keys)
-    tape.record_scene("interrupted", title="idle", look="idle", rule="cancelled")
+    agent_pane.send_prompt("MODEL slow 20")
+    agent_pane.wait_for_text("✦ thinking aloud about")
+    recorder.press_until_answered(gemini_keyboard.find_interrupt_keys)
+    recorder.record_scene("interrupted", title="idle", look="idle", rule="cancelled")
 
-    stage.send_prompt("MODEL fail 401")
-    tape.record_scene("login_refused", hook="unknown", title="idle", look="error", rule="login_refused")
-    assert resolve_state_with_screen(tape.play, stage.capture_screen()).value == "error"
-    stage.send_prompt("MODEL limit")
-    tape.record_scene(
+    agent_pane.send_prompt("MODEL fail 401")
+    recorder.record_scene("login_refused", hook="unknown", title="idle", look="error", rule="login_refused")
+    assert resolve_state_with_screen(recorder.play, agent_pane.capture_screen()).value == "error"
+    agent_pane.send_prompt("MODEL limit")
+    recorder.record_scene(
         "usage_limit_asked", hook="running", title="running", look="waiting_input", rule="usage_limit_asked"
     )
-    tape.press_until_answered(lambda shown: gemini_keyboard.find_option_keys(shown, "Stop"))
-    tape.record_scene("usage_limit_reached", hook="unknown", title="idle", look="error", rule="usage_limit_reached")
+    recorder.press_until_answered(lambda shown: gemini_keyboard.find_option_keys(shown, "Stop"))
+    recorder.record_scene("usage_limit_reached", hook="unknown", title="idle", look="error", rule="usage_limit_reached")
 
-    stage.send_prompt("/compress")
-    tape.record_scene("compacted", hook="running", look="idle", rule="compressed", state="running", compacting=True)
-    again = taken_up(tape, "/quit", left="To resume this session", begun="Type your message")
-    again.record_scene("resumed", hook="idle", title="idle", look="idle", state="idle")
-    assert again.play.signals[-1].session in ("", session_of(tape))
+    agent_pane.send_prompt("/compress")
+    recorder.record_scene("compacted", hook="running", look="idle", rule="compressed", state="running", compacting=True)
+    resumed = quit_and_resume(recorder, "/quit", left="To resume this session", begun="Type your message")
+    resumed.record_scene("resumed", hook="idle", title="idle", look="idle", state="idle")
+    assert resumed.play.signals[-1].session in ("", get_first_session(recorder))
 
 
-@pytest.mark.parametrize("stage", [OPENCODE], indirect=True)
-def test_opencode(stage):
+@pytest.mark.parametrize("agent_pane", [OPENCODE], indirect=True)
+def test_opencode_states_are_detected(agent_pane):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    stage.start("Ask anything", "--port", str(port))
-    tape = SceneRecorder("1_all", stage, opencode.ADAPTER)
-    tape.record_scene("started", hook="idle", look="idle", rule="at_rest", state="idle")
+    agent_pane.start("Ask anything", "--port", str(port))
+    recorder = SceneRecorder("1_all", agent_pane, opencode.ADAPTER)
+    recorder.record_scene("started", hook="idle", look="idle", rule="at_rest", state="idle")
 
-    stage.send_prompt("MODEL slow 4")
-    tape.record_scene("running", hook="running", **RUNS, rule="working")
-    tape.record_scene("completed", **DONE, rule="answered")
+    agent_pane.send_prompt("MODEL slow 4")
+    recorder.record_scene("running", hook="running", **RUNNING, rule="working")
+    recorder.record_scene("completed", **COMPLETED, rule="answered")
 
-    stage.send_prompt("MODEL shell touch made")
-    tape.record_scene("approval_asked", **ASKS, rule="permission_asked")
-    assert opencode_keyboard.find_answer_keys(stage.capture_screen(), "allow") is None, (
-        "which choice is marked, colours alone tell"
+    agent_pane.send_prompt("MODEL shell touch made")
+    recorder.record_scene("approval_asked", **APPROVAL_REQUESTED, rule="permission_asked")
+    assert opencode_keyboard.find_answer_keys(agent_pane.capture_screen(), "allow") is None, (
+        "only colours mark the selected choice"
     )
-    request = str(next(one.payload["request"] for one in reversed(tape.play.signals) if "request" in one.payload))
-    call(f"http://127.0.0.1:{port}", session_control.build_permission_reply(request, "allow"))
-    tape.record_scene("approval_given", **DONE)
-    assert (stage.place.cwd / "made").exists()
-    stage.send_prompt("MODEL shell touch other")
-    tape.record_scene("approval_asked_again", **ASKS)
-    tape.press_until_answered(lambda screen: opencode_keyboard.find_answer_keys(screen, "deny"))
-    tape.record_scene("approval_refused", hook="idle", look="idle", state="idle")
-    assert not (stage.place.cwd / "other").exists()
+    request = str(next(one.payload["request"] for one in reversed(recorder.play.signals) if "request" in one.payload))
+    post_request(f"http://127.0.0.1:{port}", session_control.build_permission_reply(request, "allow"))
+    recorder.record_scene("approval_given", **COMPLETED)
+    assert (agent_pane.place.cwd / "made").exists()
+    agent_pane.send_prompt("MODEL shell touch other")
+    recorder.record_scene("approval_asked_again", **APPROVAL_REQUESTED)
+    recorder.press_until_answered(lambda screen: opencode_keyboard.find_answer_keys(screen, "deny"))
+    recorder.record_scene("approval_refused", hook="idle", look="idle", state="idle")
+    assert not (agent_pane.place.cwd / "other").exists()
 
-    stage.send_prompt(
+    agent_pane.send_prompt(
         'MODEL tool question {"questions":[{"question":"Which database?","header":"DB","options":'
         '[{"label":"pg","description":"large"},{"label":"lite","description":"small"}]}]}'
     )
-    waits = dict.fromkeys(("hook", "look", "state"), "waiting_input")
-    tape.record_scene("question_asked", **waits, rule="question_asked")
-    stage.press("Escape")
-    tape.record_scene("question_dismissed", hook="idle", look="idle", state="idle")
-    stage.send_prompt('MODEL tool task {"description":"a part","prompt":"say hello","subagent_type":"general"}')
-    tape.record_scene("subtask", **DONE, subtasks=0)
-    assert {signal.kind for signal in tape.play.signals} >= {"task_began", "task_ended"}
+    waiting = dict.fromkeys(("hook", "look", "state"), "waiting_input")
+    recorder.record_scene("question_asked", **waiting, rule="question_asked")
+    agent_pane.press("Escape")
+    recorder.record_scene("question_dismissed", hook="idle", look="idle", state="idle")
+    agent_pane.send_prompt('MODEL tool task {"description":"a part","prompt":"say hello","subagent_type":"general"}')
+    recorder.record_scene("subtask", **COMPLETED, subtasks=0)
+    assert {signal.kind for signal in recorder.play.signals} >= {"task_began", "task_ended"}
 
-    stage.send_prompt("MODEL slow 20")
-    stage.wait_for_text("thinking aloud about")
-    tape.press_until_answered(opencode_keyboard.find_interrupt_keys)
-    tape.record_scene("interrupted", hook="idle", look="idle", rule="interrupted", state="idle")
-    stage.send_prompt("MODEL fail 401")
-    tape.record_scene(
+    agent_pane.send_prompt("MODEL slow 20")
+    agent_pane.wait_for_text("thinking aloud about")
+    recorder.press_until_answered(opencode_keyboard.find_interrupt_keys)
+    recorder.record_scene("interrupted", hook="idle", look="idle", rule="interrupted", state="idle")
+    agent_pane.send_prompt("MODEL fail 401")
+    recorder.record_scene(
         "login_refused", hook="error", look="error", rule="login_refused", state="error", auth_needed=True
     )
-    stage.send_prompt("MODEL limit")
-    tape.record_scene("usage_limit", hook="running", rule="usage_limit_retried", state="running", usage_limited=True)
-    tape.press_until_answered(opencode_keyboard.find_interrupt_keys)
-    tape.record_scene("usage_limit_left", hook="idle", look="idle", state="idle", usage_limited=True)
+    agent_pane.send_prompt("MODEL limit")
+    recorder.record_scene(
+        "usage_limit", hook="running", rule="usage_limit_retried", state="running", usage_limited=True
+    )
+    recorder.press_until_answered(opencode_keyboard.find_interrupt_keys)
+    recorder.record_scene("usage_limit_left", hook="idle", look="idle", state="idle", usage_limited=True)
 
-    stage.send_prompt("/compact")
-    tape.record_scene("compacting", hook="running", rule="compacting", state="running", compacting=True)
-    tape.record_scene("compacted", hook="completed", look="idle", rule="compacted", compacting=False)
-    again = taken_up(tape, "/exit", left="opencode -s ses_", begun="ctrl+p commands")
-    again.record_scene("resumed", hook="idle", look="idle", state="idle")
-    stage.send_prompt("MODEL text here again")
-    again.record_scene("resumed_and_answered", **DONE)
-    assert again.play.signals[-1].session == session_of(tape)
+    agent_pane.send_prompt("/compact")
+    recorder.record_scene("compacting", hook="running", rule="compacting", state="running", compacting=True)
+    recorder.record_scene("compacted", hook="completed", look="idle", rule="compacted", compacting=False)
+    resumed = quit_and_resume(recorder, "/exit", left="opencode -s ses_", begun="ctrl+p commands")
+    resumed.record_scene("resumed", hook="idle", look="idle", state="idle")
+    agent_pane.send_prompt("MODEL text here again")
+    resumed.record_scene("resumed_and_answered", **COMPLETED)
+    assert resumed.play.signals[-1].session == get_first_session(recorder)
 
 
-@pytest.mark.parametrize("stage", [COPILOT], indirect=True)
-def test_copilot(stage):
-    stage.start("Interactive")
-    tape = SceneRecorder("1_all", stage, copilot.ADAPTER)
-    tape.record_scene("started", look="idle", rule="at_rest")
+@pytest.mark.parametrize("agent_pane", [COPILOT], indirect=True)
+def test_copilot_states_are_detected(agent_pane):
+    agent_pane.start("Interactive")
+    recorder = SceneRecorder("1_all", agent_pane, copilot.ADAPTER)
+    recorder.record_scene("started", look="idle", rule="at_rest")
 
-    stage.send_prompt("MODEL slow 3")
-    tape.record_scene("running", session_file="running", hook="running", **RUNS, rule="working")
-    tape.record_scene("completed", session_file="completed", **DONE, rule="answered")
+    agent_pane.send_prompt("MODEL slow 3")
+    recorder.record_scene("running", session_file="running", hook="running", **RUNNING, rule="working")
+    recorder.record_scene("completed", session_file="completed", **COMPLETED, rule="answered")
 
-    stage.send_prompt("MODEL shell touch made")
-    tape.record_scene("approval_asked", session_file="waiting_approval", **ASKS, rule="approval_asked")
-    tape.press_until_answered(lambda screen: copilot_keyboard.find_answer_keys(screen, "allow"))
-    tape.record_scene("approval_given", session_file="completed", **DONE)
-    assert (stage.place.cwd / "made").exists()
-    stage.send_prompt("MODEL write other")
-    tape.record_scene("write_asked", session_file="waiting_approval", **ASKS, rule="approval_asked")
-    tape.press_until_answered(lambda screen: copilot_keyboard.find_answer_keys(screen, "deny"))
-    tape.record_scene("approval_refused", session_file="idle", look="idle", rule="cancelled", state="idle")
-    assert not (stage.place.cwd / "other").exists()
+    agent_pane.send_prompt("MODEL shell touch made")
+    recorder.record_scene(
+        "approval_asked", session_file="waiting_approval", **APPROVAL_REQUESTED, rule="approval_asked"
+    )
+    recorder.press_until_answered(lambda screen: copilot_keyboard.find_answer_keys(screen, "allow"))
+    recorder.record_scene("approval_given", session_file="completed", **COMPLETED)
+    assert (agent_pane.place.cwd / "made").exists()
+    agent_pane.send_prompt("MODEL write other")
+    recorder.record_scene("write_asked", session_file="waiting_approval", **APPROVAL_REQUESTED, rule="approval_asked")
+    recorder.press_until_answered(lambda screen: copilot_keyboard.find_answer_keys(screen, "deny"))
+    recorder.record_scene("approval_refused", session_file="idle", look="idle", rule="cancelled", state="idle")
+    assert not (agent_pane.place.cwd / "other").exists()
 
-    answer = stage.place.folder / ANSWER_FILE
+    answer = agent_pane.place.folder / ANSWER_FILE
     answer.write_text(copilot_keyboard.format_hook_answer("deny", "Not now."))
-    stage.send_prompt("MODEL shell touch by_hook")
-    tape.record_scene("hook_denied", session_file="completed", look="completed", state="completed")
-    assert not (stage.place.cwd / "by_hook").exists()
+    agent_pane.send_prompt("MODEL shell touch by_hook")
+    recorder.record_scene("hook_denied", session_file="completed", look="completed", state="completed")
+    assert not (agent_pane.place.cwd / "by_hook").exists()
     answer.write_text(copilot_keyboard.format_hook_answer("allow"))
-    stage.send_prompt("MODEL shell touch by_hook")
-    tape.record_scene("hook_allowed", session_file="completed", look="completed", state="completed")
-    assert (stage.place.cwd / "by_hook").exists()
+    agent_pane.send_prompt("MODEL shell touch by_hook")
+    recorder.record_scene("hook_allowed", session_file="completed", look="completed", state="completed")
+    assert (agent_pane.place.cwd / "by_hook").exists()
     answer.unlink()
 
-    stage.send_prompt(
+    agent_pane.send_prompt(
         'MODEL tool ask_user {"message":"Which database?","requestedSchema":{"type":"object","properties":'
         '{"db":{"type":"string","title":"Database","enum":["pg","lite"]}},"required":["db"]}}'
     )
-    waits = dict.fromkeys(("session_file", "hook", "look", "state"), "waiting_input")
-    tape.record_scene("question_asked", **waits, rule="question_asked")
-    stage.press("Escape")
-    tape.record_scene("question_dismissed", session_file="completed", look="completed", state="completed")
-    stage.send_prompt(
+    waiting = dict.fromkeys(("session_file", "hook", "look", "state"), "waiting_input")
+    recorder.record_scene("question_asked", **waiting, rule="question_asked")
+    agent_pane.press("Escape")
+    recorder.record_scene("question_dismissed", session_file="completed", look="completed", state="completed")
+    agent_pane.send_prompt(
         'MODEL tool task {"description":"a part","prompt":"say hello","agent_type":"explore","name":"part"}'
     )
-    tape.record_scene("subtask", session_file="completed", look="completed", state="completed", subtasks=0)
-    assert {signal.kind for signal in tape.play.signals} >= {"task_began", "task_ended"}
+    recorder.record_scene("subtask", session_file="completed", look="completed", state="completed", subtasks=0)
+    assert {signal.kind for signal in recorder.play.signals} >= {"task_began", "task_ended"}
 
-    stage.send_prompt("MODEL slow 20")
-    stage.wait_for_text("thinking aloud about")
-    tape.press_until_answered(copilot_keyboard.find_interrupt_keys)
-    tape.record_scene("interrupted", session_file="idle", look="idle", rule="cancelled", state="idle")
-    stage.send_prompt("MODEL fail 401")
+    agent_pane.send_prompt("MODEL slow 20")
+    agent_pane.wait_for_text("thinking aloud about")
+    recorder.press_until_answered(copilot_keyboard.find_interrupt_keys)
+    recorder.record_scene("interrupted", session_file="idle", look="idle", rule="cancelled", state="idle")
+    agent_pane.send_prompt("MODEL fail 401")
     refused = {"session_file": "error", "look": "error", "rule": "login_refused", "state": "error"}
-    tape.record_scene("login_refused", **refused, auth_needed=True)
-    stage.send_prompt("MODEL limit")
-    tape.record_scene("usage_limit", hook="running", look="running", state="running", usage_limited=True, resets=True)
-    tape.press_until_answered(copilot_keyboard.find_interrupt_keys)
-    tape.record_scene("usage_limit_left", session_file="idle", look="idle", state="idle")
+    recorder.record_scene("login_refused", **refused, auth_needed=True)
+    agent_pane.send_prompt("MODEL limit")
+    recorder.record_scene(
+        "usage_limit", hook="running", look="running", state="running", usage_limited=True, resets=True
+    )
+    recorder.press_until_answered(copilot_keyboard.find_interrupt_keys)
+    recorder.record_scene("usage_limit_left", session_file="idle", look="idle", state="idle")
 
-    stage.send_prompt("/compact")
-    tape.record_scene("compacted", session_file="idle", hook="running", look="idle", rule="compacted", state="idle")
-    again = taken_up(tape, "/exit", left="copilot --resume=", begun="Interactive")
-    again.record_scene("resumed", look="idle")
-    stage.send_prompt("MODEL text here again")
-    again.record_scene("resumed_and_answered", session_file="completed", look="completed", state="completed")
-    assert again.play.signals[-1].session == session_of(tape)
+    agent_pane.send_prompt("/compact")
+    recorder.record_scene("compacted", session_file="idle", hook="running", look="idle", rule="compacted", state="idle")
+    resumed = quit_and_resume(recorder, "/exit", left="copilot --resume=", begun="Interactive")
+    resumed.record_scene("resumed", look="idle")
+    agent_pane.send_prompt("MODEL text here again")
+    resumed.record_scene("resumed_and_answered", session_file="completed", look="completed", state="completed")
+    assert resumed.play.signals[-1].session == get_first_session(recorder)
 
 
-@pytest.mark.parametrize("stage", [GEMINI], indirect=True)
-def test_gemini_where_nobody_trusts(stage):
-    (stage.place.home / ".gemini/trustedFolders.json").unlink()
-    stage.start("Do you trust the files")
-    first = SceneRecorder("3_untrusted", stage, gemini.ADAPTER)
+@pytest.mark.parametrize("agent_pane", [GEMINI], indirect=True)
+def test_gemini_in_an_untrusted_folder(agent_pane):
+    (agent_pane.place.home / ".gemini/trustedFolders.json").unlink()
+    agent_pane.start("Do you trust the files")
+    first = SceneRecorder("3_untrusted", agent_pane, gemini.ADAPTER)
     first.record_scene("trust_asked", title="idle", look="waiting_approval", rule="folder_not_trusted")
-    assert resolve_state_with_screen(first.play, stage.capture_screen()).value == "waiting_approval", (
+    assert resolve_state_with_screen(first.play, agent_pane.capture_screen()).value == "waiting_approval", (
         "though its title says: ready"
     )
-    # A second Enter closes the dialog before Gemini starts anew, and then it never does.
+    # A second Enter would close the dialog before Gemini restarts, and then it never restarts.
     first.press_once(lambda screen: gemini_keyboard.find_option_keys(screen, "Trust folder (work)"))
-    stage.wait_for_text("Type your message")
+    agent_pane.wait_for_text("Type your message")
     wait_until(lambda: (now := first.find_process()) and now.pid != first.process.pid, timeout_s=60)
-    tape = SceneRecorder("4_trusted", stage, gemini.ADAPTER)
-    tape.record_scene("trusted", hook="idle", title="idle", look="idle", state="idle")
+    recorder = SceneRecorder("4_trusted", agent_pane, gemini.ADAPTER)
+    recorder.record_scene("trusted", hook="idle", title="idle", look="idle", state="idle")
 
     questions = '{"questions":[{"question":"Which one","header":"DB","type":"choice","options":[OPTIONS]}]}'
     options = '{"label":"pg","description":"large"},{"label":"lite","description":"small"}'
-    stage.send_prompt("MODEL tool ask_user " + questions.replace("OPTIONS", options))
+    agent_pane.send_prompt("MODEL tool ask_user " + questions.replace("OPTIONS", options))
     asked = dict.fromkeys(("hook", "look"), "waiting_input")
-    tape.record_scene("question_asked", **asked, title="waiting_approval", rule="question_asked")
-    assert resolve_state_with_screen(tape.play, stage.capture_screen()).value == "waiting_input", (
-        "whichever of the two spoke first"
+    recorder.record_scene("question_asked", **asked, title="waiting_approval", rule="question_asked")
+    assert resolve_state_with_screen(recorder.play, agent_pane.capture_screen()).value == "waiting_input", (
+        "whichever source reported first"
     )
-    tape.press_until_answered(lambda screen: gemini_keyboard.find_option_keys(screen, "lite"))
-    tape.record_scene("question_answered", **DONE, title="idle", rule="answered")
+    recorder.press_until_answered(lambda screen: gemini_keyboard.find_option_keys(screen, "lite"))
+    recorder.record_scene("question_answered", **COMPLETED, title="idle", rule="answered")
 
-    stage.send_prompt(
-        f'MODEL tool run_shell_command {{"command":"{LONG}","is_background":true,"description":"A long one"}}'
+    agent_pane.send_prompt(
+        f'MODEL tool run_shell_command {{"command":"{LONG_COMMAND}","is_background":true,"description":"A long one"}}'
     )
-    tape.wait_for_meaning(rule="approval_asked")
-    tape.press_until_answered(lambda screen: gemini_keyboard.find_answer_keys(screen, "allow"))
-    tape.record_scene("background_process", hook="completed", title="idle", look="running", rule="background_process")
-    seen = resolve_state_with_screen(tape.play, stage.capture_screen())
-    assert (seen.value, seen.flags.subtasks) == ("running", 1)
-    (stage.place.cwd / "go").touch()
-    tape.record_scene("background_process_ended", look="completed", rule="answered")
+    recorder.wait_for_meaning(rule="approval_asked")
+    recorder.press_until_answered(lambda screen: gemini_keyboard.find_answer_keys(screen, "allow"))
+    recorder.record_scene(
+        "background_process", hook="completed", title="idle", look="running", rule="background_process"
+    )
+    resolved = resolve_state_with_screen(recorder.play, agent_pane.capture_screen())
+    assert (resolved.value, resolved.flags.subtasks) == ("running", 1)
+    (agent_pane.place.cwd / "go").touch()
+    recorder.record_scene("background_process_ended", look="completed", rule="answered")
 
     for status in (429, 500):
-        stage.send_prompt(f"MODEL fail {status}")
-        tape.record_scene(f"retrying_{status}", hook="running", title="running", **RUNS, rule="working")
-        tape.press_until_answered(gemini_keyboard.find_interrupt_keys)
-        tape.wait_for_meaning(title="idle", look="idle", rule="cancelled")
-    stage.send_prompt("MODEL fail 400")
-    tape.record_scene("error_400", hook="unknown", title="idle", look="error", rule="request_failed")
-    crashed(tape)  # not recorded: what it leaves on the screen looks as if it lived
+        agent_pane.send_prompt(f"MODEL fail {status}")
+        recorder.record_scene(f"retrying_{status}", hook="running", title="running", **RUNNING, rule="working")
+        recorder.press_until_answered(gemini_keyboard.find_interrupt_keys)
+        recorder.wait_for_meaning(title="idle", look="idle", rule="cancelled")
+    agent_pane.send_prompt("MODEL fail 400")
+    recorder.record_scene("error_400", hook="unknown", title="idle", look="error", rule="request_failed")
+    kill_agent(recorder)  # not recorded: the screen that it leaves looks like a running agent
 
 
-@pytest.mark.parametrize("stage", [OPENCODE], indirect=True)
-def test_opencode_in_trouble(stage):
-    stage.start("Ask anything")
-    tape = SceneRecorder("3_trouble", stage, opencode.ADAPTER)
+@pytest.mark.parametrize("agent_pane", [OPENCODE], indirect=True)
+def test_opencode_errors_and_retries(agent_pane):
+    agent_pane.start("Ask anything")
+    recorder = SceneRecorder("3_trouble", agent_pane, opencode.ADAPTER)
     for status in (429, 500):
-        tape.wait_for_meaning(look="idle")
-        stage.send_prompt(f"MODEL fail {status}")
-        tape.record_scene(f"retrying_{status}", hook="running", **RUNS, rule="retrying")
-        tape.press_until_answered(opencode_keyboard.find_interrupt_keys)
-        tape.wait_for_meaning(hook="idle", look="idle")
-    stage.send_prompt("MODEL fail 400")
-    tape.record_scene("error_400", hook="error", look="error", rule="request_failed", state="error")
-    crashed(tape)
-    tape.record_scene("killed", look="unknown")
+        recorder.wait_for_meaning(look="idle")
+        agent_pane.send_prompt(f"MODEL fail {status}")
+        recorder.record_scene(f"retrying_{status}", hook="running", **RUNNING, rule="retrying")
+        recorder.press_until_answered(opencode_keyboard.find_interrupt_keys)
+        recorder.wait_for_meaning(hook="idle", look="idle")
+    agent_pane.send_prompt("MODEL fail 400")
+    recorder.record_scene("error_400", hook="error", look="error", rule="request_failed", state="error")
+    kill_agent(recorder)
+    recorder.record_scene("killed", look="unknown")
 
 
-@pytest.mark.parametrize("stage", [COPILOT], indirect=True)
-def test_copilot_where_nobody_trusts(stage):
+@pytest.mark.parametrize("agent_pane", [COPILOT], indirect=True)
+def test_copilot_in_an_untrusted_folder(agent_pane):
     for name in ("settings", "config"):
-        stage.place.write_home_file(f".copilot/{name}.json", {"banner": "never"})
-    stage.start("Do you trust the files")
-    tape = SceneRecorder("3_untrusted", stage, copilot.ADAPTER)
-    tape.record_scene("trust_asked", look="waiting_approval", rule="folder_not_trusted")
-    assert resolve_state_with_screen(tape.play, stage.capture_screen()).value == "waiting_approval"
-    tape.press_until_answered(lambda screen: copilot_keyboard.find_answer_keys(screen, "allow"))
-    tape.record_scene("trusted", look="idle", rule="at_rest")
+        agent_pane.place.write_home_file(f".copilot/{name}.json", {"banner": "never"})
+    agent_pane.start("Do you trust the files")
+    recorder = SceneRecorder("3_untrusted", agent_pane, copilot.ADAPTER)
+    recorder.record_scene("trust_asked", look="waiting_approval", rule="folder_not_trusted")
+    assert resolve_state_with_screen(recorder.play, agent_pane.capture_screen()).value == "waiting_approval"
+    recorder.press_until_answered(lambda screen: copilot_keyboard.find_answer_keys(screen, "allow"))
+    recorder.record_scene("trusted", look="idle", rule="at_rest")
 
-    stage.send_prompt(f'MODEL tool bash {{"command":"{LONG}","description":"A long command","mode":"async"}}')
-    tape.wait_for_meaning(session_file="waiting_approval", rule="approval_asked")
-    tape.press_until_answered(lambda screen: copilot_keyboard.find_answer_keys(screen, "allow"))
-    tape.record_scene("background_shell", session_file="completed", look="running", state="running", subtasks=1)
-    (stage.place.cwd / "go").touch()
-    tape.record_scene(
+    agent_pane.send_prompt(
+        f'MODEL tool bash {{"command":"{LONG_COMMAND}","description":"A long command","mode":"async"}}'
+    )
+    recorder.wait_for_meaning(session_file="waiting_approval", rule="approval_asked")
+    recorder.press_until_answered(lambda screen: copilot_keyboard.find_answer_keys(screen, "allow"))
+    recorder.record_scene("background_shell", session_file="completed", look="running", state="running", subtasks=1)
+    (agent_pane.place.cwd / "go").touch()
+    recorder.record_scene(
         "background_shell_ended", session_file="completed", look="completed", state="completed", subtasks=0
     )
 
-    stage.send_prompt("MODEL fail 500")
-    tape.record_scene("retrying", **RUNS, rule="retrying")
-    tape.record_scene("error_500", session_file="error", look="error", rule="request_failed", state="error")
-    crashed(tape)
-    tape.record_scene("killed", look="unknown")
+    agent_pane.send_prompt("MODEL fail 500")
+    recorder.record_scene("retrying", **RUNNING, rule="retrying")
+    recorder.record_scene("error_500", session_file="error", look="error", rule="request_failed", state="error")
+    kill_agent(recorder)
+    recorder.record_scene("killed", look="unknown")
 
 
-def crashed(tape: SceneRecorder) -> None:
-    """It is killed, and leaves its last screen behind."""
-    os.kill(tape.process.pid, signal.SIGKILL)
-    wait_until(lambda: tape.find_process() is None)
+def kill_agent(recorder: SceneRecorder) -> None:
+    """Kill the agent; its last screen stays."""
+    os.kill(recorder.process.pid, signal.SIGKILL)
+    wait_until(lambda: recorder.find_process() is None)
 
 
-def taken_up(tape: SceneRecorder, quit_words: str, *, left: str, begun: str) -> SceneRecorder:
-    """It leaves by its own command, and its session is taken up in the same place."""
-    tape.agent_pane.send_prompt(quit_words)
-    tape.agent_pane.wait_for_text(left)
-    tape.record_scene("quit", look="unknown")
-    wait_until(lambda: tape.find_process() is None)
-    tape.agent_pane.start(begun, *tape.adapter.build_resume_command(session_of(tape))[1:])
-    return SceneRecorder("2_resumed", tape.agent_pane, tape.adapter)
+def quit_and_resume(recorder: SceneRecorder, quit_words: str, *, left: str, begun: str) -> SceneRecorder:
+    """Quit the agent by its own command and resume its session in the same pane."""
+    recorder.agent_pane.send_prompt(quit_words)
+    recorder.agent_pane.wait_for_text(left)
+    recorder.record_scene("quit", look="unknown")
+    wait_until(lambda: recorder.find_process() is None)
+    recorder.agent_pane.start(begun, *recorder.adapter.build_resume_command(get_first_session(recorder))[1:])
+    return SceneRecorder("2_resumed", recorder.agent_pane, recorder.adapter)
 
 
-def session_of(tape: SceneRecorder) -> str:
-    """The one that it began with."""
-    return next(signal.session for signal in tape.play.signals if signal.session)
+def get_first_session(recorder: SceneRecorder) -> str:
+    """Return the session that the run started with."""
+    return next(signal.session for signal in recorder.play.signals if signal.session)
 
 
-def call(server: str, wanted: session_control.HttpRequest | None) -> None:
-    assert wanted is not None
-    path, body = wanted
+def post_request(server: str, request_parts: session_control.HttpRequest | None) -> None:
+    assert request_parts is not None
+    path, body = request_parts
     data = json.dumps(body).encode()
     headers = {"content-type": "application/json"}
     with urlopen(Request(server + path, data, headers, method="POST"), timeout=10) as reply:

@@ -1,4 +1,4 @@
-"""Who comes after another one in the same place has nothing of it: no late word, no picture, no file of a dead pid."""
+"""A new agent in a reused pane inherits nothing: no late hook, no old screen, no registry file of a dead process."""
 
 import json
 import time
@@ -18,73 +18,77 @@ HOUR = 3600
 
 
 @pytest.fixture(scope="module")
-def one() -> Iterator[MultiAgentScene]:
+def multi_scene() -> Iterator[MultiAgentScene]:
     with open_multi_agent_scene() as found:
         yield found
 
 
-def test_a_pane_that_is_used_again(one):
-    place = one.prepare_folders("reuse", CLAUDE)
-    CODEX.prepare(place)
-    seat = one.start(CLAUDE, place)
-    seat.wait_for_state("idle", seconds=60)
-    seat.send_prompt("MODEL shell touch made")
-    seat.wait_for_state("waiting_approval")
-    seat.wait_for_text("Do you want to")
-    first, picture = seat.began_events[-1]["pid"], seat.screen
-    left = (place.home / ".claude/sessions" / f"{first}.json").read_text()
-    one.scene.tmux("respawn-pane", "-k", "-t", seat.mux_id, "bash --norc")
-    wait_until(lambda: seat.pane_row["agent"] is None)
+def test_a_reused_pane_ignores_late_signals_and_files_of_the_previous_agent(multi_scene):
+    folders = multi_scene.prepare_folders("reuse", CLAUDE)
+    CODEX.prepare(folders)
+    pane = multi_scene.start(CLAUDE, folders)
+    pane.wait_for_state("idle", seconds=60)
+    pane.send_prompt("MODEL shell touch made")
+    pane.wait_for_state("waiting_approval")
+    pane.wait_for_text("Do you want to")
+    first, old_screen = pane.began_events[-1]["pid"], pane.screen
+    old_registry = (folders.home / ".claude/sessions" / f"{first}.json").read_text()
+    multi_scene.scene.tmux("respawn-pane", "-k", "-t", pane.mux_id, "bash --norc")
+    wait_until(lambda: pane.pane_row["agent"] is None)
 
-    (place.folder / "picture").write_text(picture)
-    seat.type(f"clear; cat {place.folder}/picture; sleep 3")
-    seat.wait_for_text("Do you want to")
-    assert seat.pane_row["agent"] is None, "a picture is nobody"
+    (folders.folder / "picture").write_text(old_screen)
+    pane.type(f"clear; cat {folders.folder}/picture; sleep 3")
+    pane.wait_for_text("Do you want to")
+    assert pane.pane_row["agent"] is None, "a printed screen is no agent"
 
-    seat.type(build_shell_command(CLAUDE, place))
-    seat.wait_for_state("idle", seconds=60)
-    second = seat.began_events[-1]["pid"]
+    pane.type(build_shell_command(CLAUDE, folders))
+    pane.wait_for_state("idle", seconds=60)
+    second = pane.began_events[-1]["pid"]
     assert second != first
-    own = place.home / ".claude/sessions" / f"{second}.json"
-    kept = own.read_text()
-    heard = hooks_heard(one)
-    late(one, seat, first, time.time())
-    late(one, seat, second, time.time() - HOUR)
-    (place.home / ".claude/sessions" / f"{first}.json").write_text(left)
-    own.write_text(left.replace(f'"pid":{first}', f'"pid":{second}'))
-    wait_until(lambda: hooks_heard(one) == heard + 2)
-    assert {seat.pane_row["state"] for _ in range(20)} == {"idle"}, "words of the dead, and of another life of the pid"
-    own.write_text(kept)
-    seat.send_prompt("MODEL slow 3")
-    assert seat.wait_for_state("running")["source"] == "registry"
-    seat.wait_for_state("idle", "completed")
+    registry_file = folders.home / ".claude/sessions" / f"{second}.json"
+    own_registry = registry_file.read_text()
+    records_before = count_hook_records(multi_scene)
+    append_late_hook(multi_scene, pane, first, time.time())
+    append_late_hook(multi_scene, pane, second, time.time() - HOUR)
+    (folders.home / ".claude/sessions" / f"{first}.json").write_text(old_registry)
+    registry_file.write_text(old_registry.replace(f'"pid":{first}', f'"pid":{second}'))
+    wait_until(lambda: count_hook_records(multi_scene) == records_before + 2)
+    assert {pane.pane_row["state"] for _ in range(20)} == {"idle"}, (
+        "signals of an exited process or of an earlier process with this pid must be ignored"
+    )
+    registry_file.write_text(own_registry)
+    pane.send_prompt("MODEL slow 3")
+    assert pane.wait_for_state("running")["source"] == "registry"
+    pane.wait_for_state("idle", "completed")
 
-    seat.type("/exit")
-    seat.press("Enter")
-    wait_until(lambda: seat.pane_row["agent"] is None)
-    seat.type(build_shell_command(CODEX, place))
-    assert seat.wait_for_state("idle", seconds=60)["agent"] == "codex"
-    late(one, seat, second, time.time())
-    assert {seat.pane_row["agent"] for _ in range(10)} == {"codex"}
+    pane.type("/exit")
+    pane.press("Enter")
+    wait_until(lambda: pane.pane_row["agent"] is None)
+    pane.type(build_shell_command(CODEX, folders))
+    assert pane.wait_for_state("idle", seconds=60)["agent"] == "codex"
+    append_late_hook(multi_scene, pane, second, time.time())
+    assert {pane.pane_row["agent"] for _ in range(10)} == {"codex"}
 
 
-def late(one: MultiAgentScene, seat: ShellPane, pid: int, at: float) -> None:
-    """A hook's line of a process in that pane, which asks for leave."""
+def append_late_hook(multi_scene: MultiAgentScene, pane: ShellPane, pid: int, at: float) -> None:
+    """Append a hook line with a permission request of a process in that pane."""
     line = {
         "v": 1,
         "agent": "claude_code",
         "event": "PermissionRequest",
         "at": int(at * 1000),
-        "pane": seat.mux_id,
-        "tmux": f"{one.scene.tmux.socket},1,0",
+        "pane": pane.mux_id,
+        "tmux": f"{multi_scene.scene.tmux.socket},1,0",
         "pid": pid,
         "payload": {"hook_event_name": "PermissionRequest", "session_id": "late", "tool_name": "Bash"},
     }
-    with (Path(one.scene.visor.paths.spool_dir) / "hooks.jsonl").open("a") as spool:
+    with (Path(multi_scene.scene.visor.paths.spool_dir) / "hooks.jsonl").open("a") as spool:
         spool.write(json.dumps(line) + "\n")
 
 
-def hooks_heard(one: MultiAgentScene) -> int:
+def count_hook_records(multi_scene: MultiAgentScene) -> int:
     return sum(
-        item["records"] for item in call_robot(one.scene.visor, "list-sources")["items"] if item["source"] == "hook"
+        item["records"]
+        for item in call_robot(multi_scene.scene.visor, "list-sources")["items"]
+        if item["source"] == "hook"
     )

@@ -1,4 +1,4 @@
-"""The real Claude Code, set up by `visor setup agents`, asks: a person answers from elsewhere, or does not."""
+"""Permission requests of the real Claude Code with the hooks of `visor setup agents`."""
 
 import json
 import os
@@ -33,43 +33,43 @@ def model():
 
 
 @dataclass
-class Watched:
-    """An agent in a pane that is watched, and the person who has ``visor`` elsewhere."""
+class WatchedClaude:
+    """Claude Code in a captured pane, and the ``visor`` of a user elsewhere."""
 
     visor: VisorInstance
-    stage: ClaudePane
+    agent_pane: ClaudePane
 
-    def asked(self) -> dict:
-        """The open question, once there is one."""
+    def wait_for_request(self) -> dict:
+        """Wait for an open request and return it."""
         return wait_until(lambda: call_robot(self.visor, "inbox")["items"])[0]
 
-    def states(self) -> list[str]:
+    def list_request_states(self) -> list[str]:
         return [item["state"] for item in call_robot(self.visor, "inbox", "--all")["items"]]
 
-    def open_files(self) -> list[str]:
-        """What it asks to read."""
+    def list_requested_files(self) -> list[str]:
+        """Return the files that it requests to read."""
         return [json.loads(item["action"]["given"])["file_path"] for item in call_robot(self.visor, "inbox")["items"]]
 
-    def shown_file(self, files: tuple[str, ...]) -> str:
-        """The one that its dialog is about; empty while none is shown."""
-        shown = self.stage.capture_text()
+    def find_dialog_file(self, files: tuple[str, ...]) -> str:
+        """Return the file that its dialog is about; empty if no dialog is visible."""
+        shown = self.agent_pane.capture_text()
         return next((file for file in files if f"Read({file})" in shown and DIALOG in shown), "")
 
-    def story(self, correlation: str) -> list[tuple[str, str]]:
+    def list_audit_steps(self, correlation: str) -> list[tuple[str, str]]:
         items = call_robot(self.visor, "audit", "--limit", "50")["items"]
         return [(item["stage"], item["outcome"]) for item in items if item["correlation"] == correlation]
 
     def allow_in_dialog(self) -> None:
-        """As a person at the pane."""
-        self.stage.wait_for_text(DIALOG)
-        self.stage.press_until_answered(lambda screen: keyboard.find_answer_keys(screen, "allow"))
+        """Allow in the agent's dialog, as a user at the pane."""
+        self.agent_pane.wait_for_text(DIALOG)
+        self.agent_pane.press_until_answered(lambda screen: keyboard.find_answer_keys(screen, "allow"))
 
-    def made(self, name: str) -> bool:
-        return (self.stage.place.cwd / name).exists()
+    def has_file(self, name: str) -> bool:
+        return (self.agent_pane.place.cwd / name).exists()
 
 
 @contextmanager
-def watched(model: str) -> Iterator[Watched]:
+def open_watched_claude(model: str) -> Iterator[WatchedClaude]:
     with make_short_folder() as folder, run_private_tmux(folder) as tmux, run_instance(folder, tmux.socket) as visor:
         install_pattern_cache(visor.paths)
         place = AgentFolders(Path(folder) / "claude", model)
@@ -77,125 +77,125 @@ def watched(model: str) -> Iterator[Watched]:
         CLAUDE.prepare(place)
         visor.env = {**visor.env, "HOME": str(place.home)}
         visor.run_checked("setup", "agents", "--agent", "claude_code", "--yes")
-        stage = ClaudePane(tmux, place, CLAUDE)
-        stage.start()
+        agent_pane = ClaudePane(tmux, place, CLAUDE)
+        agent_pane.start()
         visor.start()
-        yield Watched(visor, stage)
+        yield WatchedClaude(visor, agent_pane)
 
 
-def said_at_a_terminal(visor: VisorInstance, words: str, awaited: str) -> str:
-    """What a person reads who types this at a terminal that nobody watches."""
-    with make_short_folder() as folder, run_private_tmux(folder) as own:
-        known = {**visor.env, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        given = " ".join(shlex.quote(f"{name}={value}") for name, value in known.items())
-        pane = own.start_session(
-            "own", f"exec env {given} sh -c '{sys.executable} -m termvisor {words}; exec cat'", width=200
+def run_in_terminal(visor: VisorInstance, words: str, awaited: str) -> str:
+    """Run a visor command at a terminal without capture and return its screen."""
+    with make_short_folder() as folder, run_private_tmux(folder) as user_tmux:
+        environ = {**visor.env, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        assignments = " ".join(shlex.quote(f"{name}={value}") for name, value in environ.items())
+        pane = user_tmux.start_session(
+            "own", f"exec env {assignments} sh -c '{sys.executable} -m termvisor {words}; exec cat'", width=200
         )
 
         def screen() -> str:
-            return own("capture-pane", "-p", "-J", "-t", pane)
+            return user_tmux("capture-pane", "-p", "-J", "-t", pane)
 
         return wait_until(lambda: shown if awaited in (shown := screen()) else "")
 
 
 @pytest.fixture
 def agent(model):
-    with watched(model) as one:
-        yield one
+    with open_watched_claude(model) as claude:
+        yield claude
 
 
-def test_a_person_allows_it_from_elsewhere_and_it_is_done_once(agent: Watched) -> None:
-    agent.stage.send_prompt("MODEL shell echo once >> made")
-    asked = agent.asked()
-    assert (asked["kind"], asked["action"]["tool"], asked["action"]["command"]) == (
+def test_an_approval_runs_the_tool_once(agent: WatchedClaude) -> None:
+    agent.agent_pane.send_prompt("MODEL shell echo once >> made")
+    request = agent.wait_for_request()
+    assert (request["kind"], request["action"]["tool"], request["action"]["command"]) == (
         "answer_agent",
         "Bash",
         "echo once >> made",
     )
-    assert asked["by"].startswith("agent ")
-    assert "claude_code" in asked["by"]
-    assert asked["pane"] is not None
-    assert " approved" in said_at_a_terminal(agent.visor, f"approve {asked['id']}", " approved")
-    agent.stage.wait_for_text("The tool has finished")
-    assert (agent.stage.place.cwd / "made").read_text() == "once\n"
-    assert agent.story(asked["correlation"]) == [
+    assert request["by"].startswith("agent ")
+    assert "claude_code" in request["by"]
+    assert request["pane"] is not None
+    assert " approved" in run_in_terminal(agent.visor, f"approve {request['id']}", " approved")
+    agent.agent_pane.wait_for_text("The tool has finished")
+    assert (agent.agent_pane.place.cwd / "made").read_text() == "once\n"
+    assert agent.list_audit_steps(request["correlation"]) == [
         ("asked", ""),
         ("answered", "allow"),
         ("intent", ""),
         ("outcome", "done"),
     ]
-    assert agent.states() == ["used"]
+    assert agent.list_request_states() == ["used"]
 
 
-def test_a_person_denies_it_from_elsewhere(agent: Watched) -> None:
-    agent.stage.send_prompt("MODEL shell touch made")
-    asked = agent.asked()
-    agent.visor.run_checked("deny", str(asked["id"]))
-    wait_until(lambda: DIALOG not in agent.stage.capture_text())
-    assert not agent.made("made")
-    assert agent.story(asked["correlation"])[-1] == ("outcome", "denied")
+def test_a_denial_stops_the_tool(agent: WatchedClaude) -> None:
+    agent.agent_pane.send_prompt("MODEL shell touch made")
+    request = agent.wait_for_request()
+    agent.visor.run_checked("deny", str(request["id"]))
+    wait_until(lambda: DIALOG not in agent.agent_pane.capture_text())
+    assert not agent.has_file("made")
+    assert agent.list_audit_steps(request["correlation"])[-1] == ("outcome", "denied")
 
 
-def test_an_answer_in_its_own_dialog_withdraws_the_question(agent: Watched) -> None:
-    agent.stage.send_prompt("MODEL shell touch made")
-    asked = agent.asked()
+def test_answering_the_agents_own_dialog_withdraws_the_request(agent: WatchedClaude) -> None:
+    agent.agent_pane.send_prompt("MODEL shell touch made")
+    request = agent.wait_for_request()
     agent.allow_in_dialog()
-    wait_until(lambda: agent.made("made"))
-    wait_until(lambda: agent.states() == ["withdrawn"])
-    assert agent.story(asked["correlation"])[-1] == ("outcome", "refused")
+    wait_until(lambda: agent.has_file("made"))
+    wait_until(lambda: agent.list_request_states() == ["withdrawn"])
+    assert agent.list_audit_steps(request["correlation"])[-1] == ("outcome", "refused")
 
 
-def test_of_several_requests_at_once_each_is_withdrawn_with_its_own_answer(agent: Watched) -> None:
+def test_concurrent_requests_are_withdrawn_one_by_one(agent: WatchedClaude) -> None:
     files = ("/etc/hostname", "/etc/hosts", "/etc/passwd")
-    agent.stage.send_prompt("MODEL tools " + " ;; ".join(f'Read {{"file_path":"{file}"}}' for file in files))
-    wait_until(lambda: sorted(agent.open_files()) == sorted(files))
-    first = wait_until(lambda: agent.shown_file(files))
-    agent.stage.wait_until_still()  # a dialog that has only just appeared swallows keys
-    agent.stage.press("1")
-    wait_until(lambda: sorted(agent.open_files()) == sorted(set(files) - {first}))
-    second = wait_until(lambda: agent.shown_file(tuple(agent.open_files())))
-    (asked,) = [item for item in call_robot(agent.visor, "inbox")["items"] if second not in item["action"]["given"]]
-    assert said_at_a_terminal(agent.visor, f"approve {asked['id']}", " approved")
-    wait_until(lambda: agent.open_files() == [second])
-    agent.stage.wait_until_still()
-    agent.stage.press("1")
-    agent.stage.wait_for_text("The tool has finished")
-    wait_until(lambda: sorted(agent.states()) == ["used", "withdrawn", "withdrawn"])
+    agent.agent_pane.send_prompt("MODEL tools " + " ;; ".join(f'Read {{"file_path":"{file}"}}' for file in files))
+    wait_until(lambda: sorted(agent.list_requested_files()) == sorted(files))
+    first = wait_until(lambda: agent.find_dialog_file(files))
+    agent.agent_pane.wait_until_still()  # a dialog that has just appeared ignores keys
+    agent.agent_pane.press("1")
+    wait_until(lambda: sorted(agent.list_requested_files()) == sorted(set(files) - {first}))
+    second = wait_until(lambda: agent.find_dialog_file(tuple(agent.list_requested_files())))
+    (request,) = [item for item in call_robot(agent.visor, "inbox")["items"] if second not in item["action"]["given"]]
+    assert run_in_terminal(agent.visor, f"approve {request['id']}", " approved")
+    wait_until(lambda: agent.list_requested_files() == [second])
+    agent.agent_pane.wait_until_still()
+    agent.agent_pane.press("1")
+    agent.agent_pane.wait_for_text("The tool has finished")
+    wait_until(lambda: sorted(agent.list_request_states()) == ["used", "withdrawn", "withdrawn"])
 
 
-def test_a_rule_answers_at_once_and_nobody_is_asked(agent: Watched) -> None:
+def test_a_policy_rule_answers_without_a_request(agent: WatchedClaude) -> None:
     rule = '[[rule]]\nid = "touching"\nanswer = "allow"\nwhen = { kind = ["answer_agent"], program = ["touch"] }\n'
     folder = agent.visor.paths.config_dir
     os.makedirs(folder, exist_ok=True)
     Path(folder, "policy.toml").write_text(rule)
-    agent.stage.send_prompt("MODEL shell touch made")
-    agent.stage.wait_for_text("The tool has finished")
-    assert agent.made("made")
-    assert agent.states() == []
+    agent.agent_pane.send_prompt("MODEL shell touch made")
+    agent.agent_pane.wait_for_text("The tool has finished")
+    assert agent.has_file("made")
+    assert agent.list_request_states() == []
 
 
-def test_a_daemon_that_is_killed_meanwhile_leaves_it_to_the_dialog(agent: Watched) -> None:
-    agent.stage.send_prompt("MODEL shell touch made")
-    agent.asked()
+def test_killing_the_daemon_leaves_the_answer_to_the_dialog(agent: WatchedClaude) -> None:
+    agent.agent_pane.send_prompt("MODEL shell touch made")
+    agent.wait_for_request()
     agent.visor.kill_daemon(signal.SIGKILL)
-    agent.stage.wait_for_text(DIALOG)
-    assert not agent.made("made")
+    agent.agent_pane.wait_for_text(DIALOG)
+    assert not agent.has_file("made")
     agent.allow_in_dialog()
-    agent.stage.wait_for_text("The tool has finished")
-    assert agent.made("made")
-    assert agent.states() == ["withdrawn"]
+    agent.agent_pane.wait_for_text("The tool has finished")
+    assert agent.has_file("made")
+    assert agent.list_request_states() == ["withdrawn"]
 
 
-def test_without_a_daemon_nothing_is_lost_and_nothing_waits(agent: Watched) -> None:
+def test_without_a_daemon_hooks_are_spooled_and_do_not_block(agent: WatchedClaude) -> None:
     agent.visor.stop()
     spool = Path(agent.visor.paths.spool_dir, "hooks.jsonl")
-    agent.stage.send_prompt("MODEL shell touch made")
+    agent.agent_pane.send_prompt("MODEL shell touch made")
     agent.allow_in_dialog()
-    agent.stage.wait_for_text("The tool has finished")
+    agent.agent_pane.wait_for_text("The tool has finished")
     wait_until(lambda: '"event":"Stop"' in spool.read_text())
     agent.visor.start()
-    wait_until(lambda: any(item["records"] for item in _hook_sources(agent)))
+    wait_until(lambda: any(item["records"] for item in _list_hook_sources(agent)))
 
 
-def _hook_sources(agent: Watched) -> list[dict]:
+def _list_hook_sources(agent: WatchedClaude) -> list[dict]:
     return [item for item in call_robot(agent.visor, "list-sources")["items"] if item["source"] == "hook"]

@@ -1,4 +1,4 @@
-"""What `visor setup agents` puts into the settings of every real agent is understood there, and taken out again."""
+"""`visor setup agents` with real agents: their hooks report events, and removal restores the files."""
 
 import json
 from pathlib import Path
@@ -23,11 +23,11 @@ from tests.live.polling import wait_until
 
 pytestmark = pytest.mark.live
 
-ALONE = ("--dangerously-bypass-hook-trust", "--disable", "daemon_auto_start")
-"""Codex without its question about new hooks, and without a server that outlives it."""
+CODEX_ARGS = ("--dangerously-bypass-hook-trust", "--disable", "daemon_auto_start")
+"""Codex without the dialog about new hooks and without a server that outlives it."""
 CASES = [
     (CLAUDE, "claude_code", "mode on", (), {"SessionStart", "UserPromptSubmit", "Stop"}),
-    (CODEX, "codex", "Ask Codex", ALONE, {"SessionStart", "UserPromptSubmit", "Stop"}),
+    (CODEX, "codex", "Ask Codex", CODEX_ARGS, {"SessionStart", "UserPromptSubmit", "Stop"}),
     (GEMINI, "gemini", "Type your message", (), {"SessionStart", "BeforeAgent", "AfterAgent"}),
     (COPILOT, "copilot", "Interactive", (), {"sessionStart", "userPromptSubmitted", "agentStop"}),
     (OPENCODE, "opencode", "Ask anything", (), {"session.status", "session.idle"}),
@@ -40,36 +40,38 @@ def model():
         yield address
 
 
-def files(home: Path) -> dict[str, bytes]:
+def read_home_files(home: Path) -> dict[str, bytes]:
     return {
         str(path): path.read_bytes() for path in home.rglob("*") if path.is_file() and NODE_MODULES not in path.parents
     }
 
 
 @pytest.mark.parametrize(("program", "agent", "ready", "words", "expected"), CASES, ids=[case[1] for case in CASES])
-def test_its_events_arrive(program: AgentProgram, agent: str, ready: str, words, expected: set[str], model) -> None:
+def test_hooks_are_installed_removed_and_report_events(
+    program: AgentProgram, agent: str, ready: str, words, expected: set[str], model
+) -> None:
     with make_short_folder() as folder, run_private_tmux(folder) as tmux:
         place = AgentFolders(Path(folder) / "agent", model)
         program.prepare(place)
         visor = VisorInstance(folder, [tmux.socket])
         visor.env = {**visor.env, "HOME": str(place.home)}
-        before = files(place.home)
+        before = read_home_files(place.home)
         visor.run_checked("setup", "agents", "--agent", agent, "--yes")
-        changed = files(place.home)
+        changed = read_home_files(place.home)
         visor.run_checked("setup", "agents", "--agent", agent, "--remove", "--yes")
-        assert files(place.home) == before
+        assert read_home_files(place.home) == before
         visor.run_checked("setup", "agents", "--agent", agent, "--yes")
-        assert files(place.home) == changed
+        assert read_home_files(place.home) == changed
 
-        stage = AgentPane(tmux, place, program)
-        stage.start(ready, *words)
-        stage.send_prompt("MODEL text well done")
+        agent_pane = AgentPane(tmux, place, program)
+        agent_pane.start(ready, *words)
+        agent_pane.send_prompt("MODEL text well done")
         spool = Path(visor.paths.spool_dir, "hooks.jsonl")
-        wait_until(lambda: expected <= {one["event"] for one in read(spool)})
-        told = read(spool)
-        assert {one["agent"] for one in told} == {agent}
-        assert {one["pane"] for one in told} == {stage.pane}
+        wait_until(lambda: expected <= {one["event"] for one in read_spool(spool)})
+        records = read_spool(spool)
+        assert {one["agent"] for one in records} == {agent}
+        assert {one["pane"] for one in records} == {agent_pane.pane}
 
 
-def read(spool: Path) -> list[dict]:
+def read_spool(spool: Path) -> list[dict]:
     return [json.loads(line) for line in spool.read_text().splitlines()] if spool.exists() else []

@@ -1,4 +1,4 @@
-"""All agents at once, as a user has them: in panes of one tmux, with no hooks, and the daemon tells what each does."""
+"""All agents at once in panes of one tmux, without hooks: the daemon tracks the state of each."""
 
 import time
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from tests.live.polling import wait_until
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(900)]
 NAMES = {"claude": "claude_code"}
-TOLD = ("claude", "codex", "copilot", "gemini")
-"""Those that speak for themselves without any set-up."""
+REPORTING = ("claude", "codex", "copilot", "gemini")
+"""Agents that report their state without any setup."""
 AT_REST = {"idle", "completed"}
 
 
-class Desk:
-    """One agent in its pane, and what is said of it."""
+class TrackedAgent:
+    """One agent in its pane, and its published state."""
 
     def __init__(self, scene: WatchedTmux, program: AgentProgram, place: AgentFolders):
         self._scene, self.program, self.place = scene, program, place
@@ -32,28 +32,28 @@ class Desk:
     def row(self) -> dict:
         return next(item for item in self._scene.list_panes() if item["identity"]["pane_id"] == self.mux_id)
 
-    def becomes(self, *states: str | None, seconds: float = 40.0) -> dict:
-        """The pane's row once the agent is in one of these states."""
+    def wait_for_state(self, *states: str | None, seconds: float = 40.0) -> dict:
+        """Wait until the agent is in one of these states and return the pane's row."""
         return wait_until(lambda: next((row for row in [self.row] if row["state"] in states), None), timeout_s=seconds)
 
-    def prompt(self, text: str) -> None:
+    def send_prompt(self, text: str) -> None:
         self._scene.tmux("send-keys", "-t", self.mux_id, "-l", text)
         wait_until(lambda: text in self.screen)
-        wait_until(self._stands_still)
+        wait_until(self._is_still)
         self._scene.tmux("send-keys", "-t", self.mux_id, "Enter")
 
-    def _stands_still(self) -> bool:
-        """Some agents take an Enter that comes close behind a text for a part of it."""
+    def _is_still(self) -> bool:
+        """Return True if the screen does not change: some agents treat an Enter right after a text as a part of it."""
         before = self.screen
         time.sleep(0.7)
         return self.screen == before
 
-    def refuse(self) -> None:
-        """A dialog that has just appeared takes no keys yet: the key is pressed again while it stands there."""
+    def dismiss_dialog(self) -> None:
+        """Press Escape until the dialog closes: a dialog that has just appeared ignores keys."""
         for _ in range(8):
             self._scene.tmux("send-keys", "-t", self.mux_id, "Escape")
             with suppress(AssertionError):
-                self.becomes(*AT_REST, seconds=5)
+                self.wait_for_state(*AT_REST, seconds=5)
                 return
 
     @property
@@ -62,50 +62,55 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def fleet(tmp_path_factory) -> Iterator[dict[str, Desk]]:
+def fleet(tmp_path_factory) -> Iterator[dict[str, TrackedAgent]]:
     folder = tmp_path_factory.mktemp("agents")
     with run_model_server() as model, run_watched_tmux() as scene:
         scene.tmux.start_session("keep", "sleep 1000")
         scene.list_panes()
-        desks = {one.name: Desk(scene, one, AgentFolders(folder / one.name, model)) for one in PROGRAMS}
-        yield desks
+        agents = {
+            program.name: TrackedAgent(scene, program, AgentFolders(folder / program.name, model))
+            for program in PROGRAMS
+        }
+        yield agents
 
 
-@pytest.mark.parametrize("name", [one.name for one in PROGRAMS])
-def test_an_agent_is_known_from_its_start_to_its_end(fleet, name):
-    desk = fleet[name]
-    row = desk.becomes("idle", seconds=120)
+@pytest.mark.parametrize("name", [program.name for program in PROGRAMS])
+def test_an_agent_is_tracked_from_start_to_exit(fleet, name):
+    agent = fleet[name]
+    row = agent.wait_for_state("idle", seconds=120)
     assert row["agent"] == NAMES.get(name, name)
 
-    desk.prompt("MODEL slow 4")
-    desk.becomes("running")
-    assert desk.becomes(*AT_REST)["needs_action"] is False
+    agent.send_prompt("MODEL slow 4")
+    agent.wait_for_state("running")
+    assert agent.wait_for_state(*AT_REST)["needs_action"] is False
 
-    desk.prompt("MODEL shell touch made-by-the-agent")
-    asking = desk.becomes("waiting_approval")
-    assert asking["needs_action"] is True
-    wait_until(lambda: (desk.row["evidence_mode"] == "deterministic") is (name in TOLD))  # whoever spoke first
-    desk.refuse()
-    desk.becomes(*AT_REST)
-    assert not (desk.place.cwd / "made-by-the-agent").exists()
+    agent.send_prompt("MODEL shell touch made-by-the-agent")
+    row_waiting = agent.wait_for_state("waiting_approval")
+    assert row_waiting["needs_action"] is True
+    wait_until(
+        lambda: (agent.row["evidence_mode"] == "deterministic") is (name in REPORTING)
+    )  # any source may be first
+    agent.dismiss_dialog()
+    agent.wait_for_state(*AT_REST)
+    assert not (agent.place.cwd / "made-by-the-agent").exists()
 
-    kill_processes_of(str(desk.place.folder))
-    wait_until(lambda: desk.row["agent"] is None)
+    kill_processes_of(str(agent.place.folder))
+    wait_until(lambda: agent.row["agent"] is None)
 
 
-class Strange(AgentProgram):
-    """Gemini, in a folder that nobody trusts yet."""
+class UntrustedGemini(AgentProgram):
+    """Gemini in an untrusted folder."""
 
     def prepare(self, place: AgentFolders) -> None:
         super().prepare(place)
         (place.home / ".gemini/trustedFolders.json").unlink()
 
 
-def test_a_dialog_of_which_the_agent_has_no_word_is_known_by_its_screen(tmp_path):
+def test_a_dialog_that_the_agent_does_not_report_is_detected_by_its_screen(tmp_path):
     with run_model_server() as model, run_watched_tmux() as scene:
-        program = Strange(GEMINI.name, GEMINI.binary, GEMINI.default_args, GEMINI.env)
-        desk = Desk(scene, program, AgentFolders(tmp_path, model))
-        row = desk.becomes("waiting_approval", seconds=120)
+        program = UntrustedGemini(GEMINI.name, GEMINI.binary, GEMINI.default_args, GEMINI.env)
+        agent = TrackedAgent(scene, program, AgentFolders(tmp_path, model))
+        row = agent.wait_for_state("waiting_approval", seconds=120)
         assert (row["evidence_mode"], row["needs_action"]) == ("heuristic", True)
-        scene.tmux("send-keys", "-t", desk.mux_id, "Enter")
-        assert desk.becomes("idle", seconds=120)["evidence_mode"] == "deterministic"
+        scene.tmux("send-keys", "-t", agent.mux_id, "Enter")
+        assert agent.wait_for_state("idle", seconds=120)["evidence_mode"] == "deterministic"

@@ -1,4 +1,4 @@
-"""An agent that something else started: it is known as itself, whatever stands around it."""
+"""Agents started by wrapper programs are identified as the agent, not the wrapper."""
 
 import os
 from collections.abc import Iterator
@@ -22,45 +22,47 @@ WRAPPERS = {
     "alias": "{}",
     "function": "{}",
 }
-"""What stands around the agent's own words."""
+"""The command line around the agent's own command."""
 DEFINED = {"alias": 'alias c="{}"', "function": "c() {{ {}; }}"}
 
 
 @pytest.fixture(scope="module")
-def seats() -> Iterator[dict[str, ShellPane]]:
-    """All at once."""
-    with open_multi_agent_scene() as one:
-        yield {name: seated(one, name) for name in WRAPPERS} | {"npx": by_npx(one)}
+def panes() -> Iterator[dict[str, ShellPane]]:
+    """Start all wrapped agents at once."""
+    with open_multi_agent_scene() as multi_scene:
+        yield {name: start_wrapped(multi_scene, name) for name in WRAPPERS} | {"npx": start_by_npx(multi_scene)}
 
 
-def seated(one: MultiAgentScene, name: str) -> ShellPane:
-    place, seat = one.prepare_folders(name, CLAUDE), one.open_pane()
-    for path in (place.folder, *place.folder.rglob("*")):
-        path.chmod(0o777 if path.is_dir() else 0o666)  # for whoever sudo makes of us
-    line = build_shell_command(CLAUDE, place, wrap=WRAPPERS[name])
+def start_wrapped(multi_scene: MultiAgentScene, name: str) -> ShellPane:
+    folders, pane = multi_scene.prepare_folders(name, CLAUDE), multi_scene.open_pane()
+    for path in (folders.folder, *folders.folder.rglob("*")):
+        path.chmod(0o777 if path.is_dir() else 0o666)  # for the user that sudo switches to
+    line = build_shell_command(CLAUDE, folders, wrap=WRAPPERS[name])
     if name in DEFINED:
-        seat.type(DEFINED[name].format(line.replace("$", "\\$") if name == "alias" else line))
-    seat.type("c" if name in DEFINED else line)
-    return seat
+        pane.type(DEFINED[name].format(line.replace("$", "\\$") if name == "alias" else line))
+    pane.type("c" if name in DEFINED else line)
+    return pane
 
 
-def by_npx(one: MultiAgentScene) -> ShellPane:
-    return one.start(
-        GEMINI, one.prepare_folders("npx", GEMINI), wrap=f"npx --no-install --prefix {NODE_MODULES.parent} gemini"
+def start_by_npx(multi_scene: MultiAgentScene) -> ShellPane:
+    return multi_scene.start(
+        GEMINI,
+        multi_scene.prepare_folders("npx", GEMINI),
+        wrap=f"npx --no-install --prefix {NODE_MODULES.parent} gemini",
     )
 
 
 @pytest.mark.parametrize("name", WRAPPERS)
-def test_what_is_around_an_agent_is_not_the_agent(seats, name):
-    seat = seats[name]
-    assert seat.wait_for_state("idle", seconds=90)["agent"] == "claude_code"
-    wait_until(lambda: seat.pane_row["evidence_mode"] == "deterministic")  # its screen may be seen first
-    (began,) = seat.began_events
-    assert os.readlink(f"/proc/{began['pid']}/exe") == os.path.realpath(CLAUDE.path)
+def test_a_wrapped_agent_is_identified_by_its_own_process(panes, name):
+    pane = panes[name]
+    assert pane.wait_for_state("idle", seconds=90)["agent"] == "claude_code"
+    wait_until(lambda: pane.pane_row["evidence_mode"] == "deterministic")  # the screen may be classified first
+    (event,) = pane.began_events
+    assert os.readlink(f"/proc/{event['pid']}/exe") == os.path.realpath(CLAUDE.path)
 
 
-def test_npx_is_not_the_agent(seats):
-    row = seats["npx"].wait_for_state("idle", seconds=90)
+def test_an_agent_started_by_npx_is_identified_as_node(panes):
+    row = panes["npx"].wait_for_state("idle", seconds=90)
     assert row["agent"] == "gemini"
-    with open(f"/proc/{seats['npx'].began_events[-1]['pid']}/cmdline") as words:
+    with open(f"/proc/{panes['npx'].began_events[-1]['pid']}/cmdline") as words:
         assert words.read().split("\0")[0].endswith("node")

@@ -1,4 +1,4 @@
-"""A real agent in a pane that is watched, and a person who has `visor` elsewhere."""
+"""A real agent in a captured pane, and a user with `visor` at another terminal."""
 
 import os
 import shlex
@@ -27,7 +27,7 @@ class WatchedAgent:
 
     @property
     def pane(self) -> str:
-        """Our number for it, once the agent in it is known."""
+        """The pane number, once the agent in it is identified."""
         found = wait_until(
             lambda: [one for one in call_robot(self.visor, "state")["items"] if one.get("agent")], timeout_s=60
         )
@@ -37,7 +37,7 @@ class WatchedAgent:
         return next((one["state"] for one in call_robot(self.visor, "state")["items"] if one.get("agent")), "")
 
     def wait_for_approval(self) -> dict:
-        """The open question, once there is one."""
+        """Wait for an open request and return it."""
         return wait_until(lambda: call_robot(self.visor, "inbox")["items"], timeout_s=90)[0]
 
     def list_approval_states(self) -> list[str]:
@@ -47,21 +47,21 @@ class WatchedAgent:
         items = call_robot(self.visor, "audit", "--limit", "50")["items"]
         return [(one["stage"], one["outcome"], one["why"]) for one in items if one["correlation"] == correlation]
 
-    def run_as_person(self, words: str, awaited: str) -> str:
-        """What a person reads who types this at a terminal that nobody watches."""
-        with make_short_folder() as folder, run_private_tmux(folder) as own:
-            known = {**self.visor.env, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-            given = " ".join(shlex.quote(f"{name}={value}") for name, value in known.items())
+    def run_in_user_terminal(self, words: str, awaited: str) -> str:
+        """Run a visor command at a terminal without capture and return its screen."""
+        with make_short_folder() as folder, run_private_tmux(folder) as user_tmux:
+            environ = {**self.visor.env, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            assignments = " ".join(shlex.quote(f"{name}={value}") for name, value in environ.items())
             run = f"{sys.executable} -m termvisor {words}; exec cat"
-            pane = own.start_session("own", f"exec env {given} sh -c {shlex.quote(run)}", width=200)
+            pane = user_tmux.start_session("own", f"exec env {assignments} sh -c {shlex.quote(run)}", width=200)
 
             def screen() -> str:
-                return own("capture-pane", "-p", "-J", "-t", pane)
+                return user_tmux("capture-pane", "-p", "-J", "-t", pane)
 
             return wait_until(lambda: shown if awaited in (shown := screen()) else "", timeout_s=30)
 
     def run_allowed(self, *words: str) -> dict:
-        """As a person who said yes beforehand: the policy asks nobody else."""
+        """Run a robot command with a policy that allows it without approval."""
         self.write_policy('[[rule]]\nid = "free"\nanswer = "allow"\nwhen = { actor = ["robot"] }\n')
         return self.visor.call_robot(*words)
 
@@ -69,13 +69,13 @@ class WatchedAgent:
         return self.visor.call_robot(*words, "--dry-run")["foreseen"]
 
     def get_refusal_reason(self, *words: str) -> str:
-        """Why nothing was done."""
+        """Return the reason of a refusal."""
         status, out, _ = self.visor.run("robot", *words)
         assert status == 75, out
         return msgspec.json.decode(out)["error"]["details"]["why"]
 
     def get_refusal_message(self, *words: str) -> str:
-        """The words in which it was refused."""
+        """Return the message of a refusal."""
         status, out, _ = self.visor.run("robot", *words)
         assert status, out
         return msgspec.json.decode(out)["error"]["message"]
@@ -84,11 +84,11 @@ class WatchedAgent:
         return call_robot(self.visor, "agents", "sessions")["items"]
 
     def is_server_connected(self) -> bool:
-        """Whether the agent's own server is heard."""
+        """Return True if the agent's own server is connected."""
         return self.get_server_health()["status"] == "well"
 
     def get_server_health(self) -> dict:
-        """How its own server is said to do; without a status before it is known."""
+        """Return the health of its own server; the status is empty before it is known."""
         sources = call_robot(self.visor, "list-sources")["items"]
         return next((one for one in sources if one["source"] in ("app_server", "server")), {"status": ""})
 
@@ -96,7 +96,7 @@ class WatchedAgent:
         return call_robot(self.visor, "explain", self.pane)
 
     def write_policy(self, text: str) -> None:
-        """A policy of the person's own."""
+        """Write the user's policy file."""
         folder = Path(self.visor.paths.config_dir)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "policy.toml").write_text(text)
@@ -115,7 +115,7 @@ def start_watched_agent(
     settings: Mapping[str, str] = {},
     args: tuple[str, ...] = (),
 ) -> Iterator[WatchedAgent]:
-    """``hooks``: the agent whose hooks `visor setup agents` puts in first; ``words``: how else it is started."""
+    """Start a captured agent; ``hooks`` names the agent for `visor setup agents`, ``args`` are extra arguments."""
     with (
         make_short_folder() as folder,
         run_private_tmux(folder) as tmux,
@@ -128,7 +128,7 @@ def start_watched_agent(
         visor.env = {**visor.env, "HOME": str(place.home)}
         if hooks:
             visor.run_checked("setup", "agents", "--agent", hooks, "--yes")
-        stage = CodexPane(tmux, place, program)
-        stage.start(ready_text, *args)
+        agent_pane = CodexPane(tmux, place, program)
+        agent_pane.start(ready_text, *args)
         visor.start()
-        yield WatchedAgent(visor, stage)
+        yield WatchedAgent(visor, agent_pane)

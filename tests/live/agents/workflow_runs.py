@@ -1,4 +1,4 @@
-"""What runs make of a real agent: an agent at work beside a daemon whose policy allows a workflow everything."""
+"""Workflow runs with a real agent, under a policy that allows workflows everything."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tests.live.robot_call import call_robot
 ALLOW_ALL_POLICY = '[[rule]]\nid = "free"\nanswer = "allow"\nwhen = { actor = ["robot", "workflow"] }\n'
 ENDED_STATUSES = ("completed", "failed", "cancelled")
 PROMPT_LINE_TYPES = ("user", "response_item")
-"""The lines of an agent's record that say what it was told; others repeat it."""
+"""Types of the session file lines that hold prompts; other types repeat them."""
 
 
 @contextmanager
@@ -21,31 +21,31 @@ def start_agent_with_workflow(
     program: AgentProgram, model: str, ready_text: str, workflow: str, hooks: str = ""
 ) -> Iterator[WatchedAgent]:
     settings = {"workflow_modes": f"{workflow}=on"}
-    with start_watched_agent(program, model, ready_text, hooks=hooks, settings=settings) as one:
-        one.write_policy(ALLOW_ALL_POLICY)
-        assert one.pane
-        yield one
+    with start_watched_agent(program, model, ready_text, hooks=hooks, settings=settings) as agent:
+        agent.write_policy(ALLOW_ALL_POLICY)
+        assert agent.pane
+        yield agent
 
 
-def list_runs(one: WatchedAgent) -> list[dict]:
-    return call_robot(one.visor, "workflow", "status", "--all")["items"]
+def list_runs(agent: WatchedAgent) -> list[dict]:
+    return call_robot(agent.visor, "workflow", "status", "--all")["items"]
 
 
-def wait_for_run(one: WatchedAgent, *statuses: str, seconds: float = 60.0) -> dict:
-    """The only run, once it is in one of these."""
+def wait_for_run(agent: WatchedAgent, *statuses: str, seconds: float = 60.0) -> dict:
+    """Wait until the only run is in one of these statuses and return it."""
     try:
-        found = wait_until(lambda: [run for run in list_runs(one) if run["status"] in statuses], timeout_s=seconds)
+        found = wait_until(lambda: [run for run in list_runs(agent) if run["status"] in statuses], timeout_s=seconds)
     except AssertionError as error:
-        events = call_robot(one.visor, "events", "--limit", "50")["items"]
-        told = [(item["kind"], item["data"]) for item in events]
-        raise AssertionError(f"{error}\n{list_runs(one)}\n{told}\n{one.agent_pane.capture_text()}") from None
-    assert len(list_runs(one)) == 1, list_runs(one)
+        events = call_robot(agent.visor, "events", "--limit", "50")["items"]
+        event_data = [(item["kind"], item["data"]) for item in events]
+        raise AssertionError(f"{error}\n{list_runs(agent)}\n{event_data}\n{agent.agent_pane.capture_text()}") from None
+    assert len(list_runs(agent)) == 1, list_runs(agent)
     return found[0]
 
 
-def count_prompts(one: WatchedAgent, folder: str, words: str) -> int:
-    """How often the agent's own record says that it was told this."""
-    files = (one.agent_pane.place.home / folder).rglob("*.jsonl")
+def count_prompts(agent: WatchedAgent, folder: str, words: str) -> int:
+    """Return how often the agent's session files contain this prompt."""
+    files = (agent.agent_pane.place.home / folder).rglob("*.jsonl")
     lines = [json.loads(line) for file in files for line in file.read_text().splitlines()]
     return sum(_is_prompt(line, words) for line in lines)
 
@@ -58,12 +58,12 @@ def _is_prompt(line: dict, words: str) -> bool:
     return any(str(part.get("text", "")).strip() == words for part in parts if isinstance(part, dict))
 
 
-def list_detections(one: WatchedAgent, kind: str) -> list[dict]:
-    return call_robot(one.visor, "events", "--type", kind, "--limit", "50")["items"]
+def list_detections(agent: WatchedAgent, kind: str) -> list[dict]:
+    return call_robot(agent.visor, "events", "--type", kind, "--limit", "50")["items"]
 
 
-def list_steps(one: WatchedAgent) -> list[dict]:
-    return call_robot(one.visor, "workflow", "history", "1")["steps"]
+def list_steps(agent: WatchedAgent) -> list[dict]:
+    return call_robot(agent.visor, "workflow", "history", "1")["steps"]
 
 
 def parse_timestamp(text: str) -> float:

@@ -12,7 +12,7 @@ from termvisor.model.agent.account import Account, AccountStatus
 SECRET = "hush-4711"
 
 
-def account(**more) -> Account:
+def build_account(**more) -> Account:
     return Account(**({"service": "openai", "name": "work"} | more))
 
 
@@ -25,30 +25,32 @@ def env_file(tmp_path):
 
 
 def test_an_env_file_gives_its_variables_and_the_name_of_the_account(env_file):
-    assert load_account_environment(account(env_file=str(env_file)), "/") == {
+    assert load_account_environment(build_account(env_file=str(env_file)), "/") == {
         "OPENAI_API_KEY": SECRET,
         "ORG": "a",
         "EMPTY": "",
         "VISOR_ACCOUNT": "openai/work",
     }
-    assert load_account_environment(account(env_file="~/work.env"), str(env_file.parent))["OPENAI_API_KEY"] == SECRET
+    assert (
+        load_account_environment(build_account(env_file="~/work.env"), str(env_file.parent))["OPENAI_API_KEY"] == SECRET
+    )
 
 
-def test_a_file_that_others_may_read_is_refused(env_file):
+def test_an_env_file_that_others_can_read_is_rejected(env_file):
     env_file.chmod(0o640)
     with pytest.raises(ConfigError, match="other users can access"):
-        load_account_environment(account(env_file=str(env_file)), "/")
+        load_account_environment(build_account(env_file=str(env_file)), "/")
 
 
 def test_a_named_pipe_as_env_file_does_not_block(tmp_path):
     os.mkfifo(tmp_path / "pipe", 0o600)
     with pytest.raises(ConfigError, match="not a regular file"):
-        load_account_environment(account(env_file=str(tmp_path / "pipe")), "/")
+        load_account_environment(build_account(env_file=str(tmp_path / "pipe")), "/")
 
 
 def test_a_command_prints_variables():
     command = (sys.executable, "-c", f"print('KEY={SECRET}')")
-    assert load_account_environment(account(command=command), "/")["KEY"] == SECRET
+    assert load_account_environment(build_account(command=command), "/")["KEY"] == SECRET
 
 
 @pytest.mark.parametrize(
@@ -63,34 +65,34 @@ def test_a_command_prints_variables():
 )
 def test_a_failing_command_is_reported_without_its_output(command):
     with pytest.raises(ConfigError) as caught:
-        load_account_environment(account(command=command), "/")
+        load_account_environment(build_account(command=command), "/")
     assert SECRET not in f"{caught.value.message}{caught.value.hint}{caught.value.__cause__}"
     assert "config validate" not in caught.value.hint
 
 
 def test_a_missing_or_hanging_credentials_command_is_reported(monkeypatch):
     with pytest.raises(ConfigError, match="openai/work: /no/such/program was not found"):
-        load_account_environment(account(command=("/no/such/program",)), "/")
+        load_account_environment(build_account(command=("/no/such/program",)), "/")
     monkeypatch.setattr("termvisor.accounts.environment._COMMAND_TIMEOUT_S", 0.1)
     with pytest.raises(ConfigError, match="openai/work: sleep timed out after 30 s"):
-        load_account_environment(account(command=("sleep", "60")), "/")
+        load_account_environment(build_account(command=("sleep", "60")), "/")
 
 
-def test_a_folder_of_its_own_is_named_by_the_variable_of_the_service(tmp_path):
-    assert load_account_environment(account(config_dir=str(tmp_path)), "/")["CODEX_HOME"] == str(tmp_path)
-    claude = account(service="anthropic", config_dir=str(tmp_path))
+def test_a_config_folder_is_set_by_the_variable_of_the_service(tmp_path):
+    assert load_account_environment(build_account(config_dir=str(tmp_path)), "/")["CODEX_HOME"] == str(tmp_path)
+    claude = build_account(service="anthropic", config_dir=str(tmp_path))
     assert load_account_environment(claude, "/")["CLAUDE_CONFIG_DIR"] == str(tmp_path)
     with pytest.raises(ConfigError, match=r"folder .* not found"):
-        load_account_environment(account(config_dir=str(tmp_path / "gone")), "/")
+        load_account_environment(build_account(config_dir=str(tmp_path / "gone")), "/")
 
 
-def test_the_agents_own_login_needs_nothing():
-    assert load_account_environment(account(), "/") == {"VISOR_ACCOUNT": "openai/work"}
+def test_the_agents_own_login_needs_no_variables():
+    assert load_account_environment(build_account(), "/") == {"VISOR_ACCOUNT": "openai/work"}
 
 
 def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(ConfigError, match="cannot read"):
-        load_account_environment(account(env_file=str(tmp_path / "none")), "/")
+        load_account_environment(build_account(env_file=str(tmp_path / "none")), "/")
 
 
 @pytest.mark.parametrize("text", ["KEY", "1KEY=x", "K-Y=x", "KEY='x", f"{SECRET}"])
@@ -100,19 +102,19 @@ def test_a_malformed_line_is_reported_by_its_number(text):
     assert SECRET not in caught.value.message
 
 
-def test_conversations_are_there_under_another_login_or_by_a_link(tmp_path):
-    assert can_share_sessions(account(env_file="x"), None, str(tmp_path))
+def test_sessions_are_shared_by_the_same_folder_or_a_link(tmp_path):
+    assert can_share_sessions(build_account(env_file="x"), None, str(tmp_path))
     (tmp_path / ".codex" / "sessions").mkdir(parents=True)
     (tmp_path / "apart").mkdir()
-    assert not can_share_sessions(account(config_dir="~/apart"), None, str(tmp_path))
+    assert not can_share_sessions(build_account(config_dir="~/apart"), None, str(tmp_path))
     (tmp_path / "apart" / "sessions").symlink_to(tmp_path / ".codex" / "sessions")
-    assert can_share_sessions(account(config_dir="~/apart"), None, str(tmp_path))
+    assert can_share_sessions(build_account(config_dir="~/apart"), None, str(tmp_path))
 
 
-def test_what_counts_is_the_folder_that_the_agent_has_now(tmp_path):
+def test_session_sharing_is_checked_against_the_current_folder(tmp_path):
     for name in (".codex", "apart"):
         (tmp_path / name / "sessions").mkdir(parents=True)
-    apart, usual = account(config_dir="~/apart"), account(env_file="x")
+    apart, usual = build_account(config_dir="~/apart"), build_account(env_file="x")
     assert not can_share_sessions(usual, apart, str(tmp_path))
     assert can_share_sessions(apart, apart, str(tmp_path))
 
@@ -125,7 +127,7 @@ USUAL = Account(service="openai", name="usual", config_dir="~/.codex")
 OTHER = Account(service="google", name="mine")
 
 
-def name(env: dict | None, *accounts: Account, used: Account | None = None) -> str:
+def find_account_name(env: dict | None, *accounts: Account, used: Account | None = None) -> str:
     found = find_owner("openai", env, [AccountStatus(account=one, is_in_use=one == used) for one in accounts])
     return found.name if found else ""
 
@@ -147,5 +149,5 @@ def name(env: dict | None, *accounts: Account, used: Account | None = None) -> s
         ({"HOME": HOME}, (), None, ""),
     ],
 )
-def test_it_is_the_account_that_the_agent_certainly_works_under(env, accounts, used, whose):
-    assert name(env, *accounts, used=used) == whose
+def test_the_account_of_an_agent_is_found_only_if_certain(env, accounts, used, whose):
+    assert find_account_name(env, *accounts, used=used) == whose

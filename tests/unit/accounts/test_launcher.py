@@ -20,35 +20,35 @@ def config(tmp_path):
     return tmp_path
 
 
-def started(config, *command: str, ref: str = "openai/work") -> subprocess.CompletedProcess:
+def run_launcher(config, *command: str, ref: str = "openai/work") -> subprocess.CompletedProcess:
     words = [*build_command_prefix(str(config), ref), *command]
     assert not any("hush" in word for word in words)
     return subprocess.run(words, capture_output=True, text=True, check=False, cwd=config, env=os.environ)
 
 
-def test_the_program_has_the_variables_and_no_argument_does(config):
-    done = started(config, *SHOWS)
+def test_credentials_are_in_the_environment_and_not_in_arguments(config):
+    done = run_launcher(config, *SHOWS)
     environment, argv = done.stdout.splitlines()
     assert (environment, done.returncode) == ("hush-4711 openai/work", 0)
     assert "hush" not in argv
 
 
-def test_what_lies_in_the_folder_is_not_taken_for_our_own(config):
+def test_modules_in_the_working_folder_are_not_imported(config):
     (config / "termvisor").mkdir()
     (config / "termvisor" / "__init__.py").write_text("raise SystemExit(9)")
-    assert started(config, "true").returncode == 0
+    assert run_launcher(config, "true").returncode == 0
 
 
 @pytest.mark.parametrize(
-    ("command", "ref", "status", "said"),
+    ("command", "ref", "status", "expected_error"),
     [(("true",), "openai/none", 78, "not found"), (("/no/such",), "openai/work", 127, "/no/such")],
 )
-def test_a_failed_start_is_reported(config, command, ref, status, said):
-    done = started(config, *command, ref=ref)
-    assert (done.returncode, said in done.stderr) == (status, True)
+def test_a_failed_start_is_reported(config, command, ref, status, expected_error):
+    done = run_launcher(config, *command, ref=ref)
+    assert (done.returncode, expected_error in done.stderr) == (status, True)
 
 
 @pytest.mark.parametrize("words", [[], ["a", "b", "c"], ["a", "b", "--"]])
-def test_it_is_called_in_one_way_only(words, capsys):
+def test_wrong_launcher_arguments_print_the_usage(words, capsys):
     assert main(words) == 2
     assert "usage: " in capsys.readouterr().err

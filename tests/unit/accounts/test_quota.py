@@ -24,7 +24,7 @@ from termvisor.model.ids import PaneId
 WORK = Account(service="openai", name="work", email="me@example.org")
 
 
-def signal(limits: object) -> Signal:
+def build_signal(limits: object) -> Signal:
     return Signal(
         source="app_server",
         tier="deterministic",
@@ -37,7 +37,9 @@ def signal(limits: object) -> Signal:
     )
 
 
-def detection(kind: str = "usage.warning", captures: dict | None = None, evidence: dict | None = None) -> Detection:
+def build_detection(
+    kind: str = "usage.warning", captures: dict | None = None, evidence: dict | None = None
+) -> Detection:
     return Detection(
         at=7, type=kind, rule="r", pane=PaneId(1), source="stream", captures=captures or {}, evidence=evidence or {}
     )
@@ -56,8 +58,8 @@ def detection(kind: str = "usage.warning", captures: dict | None = None, evidenc
         },
     ],
 )
-def test_both_spellings_of_codex_give_its_two_windows(limits):
-    found = parse_signal_allowances(signal(limits))
+def test_both_codex_formats_give_its_two_windows(limits):
+    found = parse_signal_allowances(build_signal(limits))
     assert [(one.span, one.percent_remaining, one.resets_at, one.checked_at) for one in found] == [
         ("5h", 58.0, 90 * NS, 5),
         ("weekly", 93.0, 99 * NS, 5),
@@ -65,8 +67,8 @@ def test_both_spellings_of_codex_give_its_two_windows(limits):
 
 
 @pytest.mark.parametrize("limits", [None, "x", {}, {"primary": None}, {"primary": {"resetsAt": 3}}])
-def test_what_tells_no_figure_gives_none(limits):
-    assert parse_signal_allowances(signal(limits)) == []
+def test_signals_without_figures_give_no_allowance(limits):
+    assert parse_signal_allowances(build_signal(limits)) == []
 
 
 @pytest.mark.parametrize(
@@ -80,45 +82,45 @@ def test_what_tells_no_figure_gives_none(limits):
         ({"used": "91"}, "all", 9.0),
     ],
 )
-def test_a_warning_says_what_is_left(captures, span, left):
-    found = parse_detection_allowance(detection(captures=captures))
+def test_a_usage_warning_gives_the_remaining_quota(captures, span, left):
+    found = parse_detection_allowance(build_detection(captures=captures))
     assert (found.span, found.percent_remaining) == (span, left)
 
 
-def test_of_a_limit_that_is_reached_nothing_is_left_until_its_end():
-    found = parse_detection_allowance(detection("usage.reached", {"limit": "5-hour"}, {"resets_at": 12}))
+def test_a_reached_limit_has_no_quota_until_its_end():
+    found = parse_detection_allowance(build_detection("usage.reached", {"limit": "5-hour"}, {"resets_at": 12}))
     assert (found.span, found.percent_remaining, found.resets_at) == ("5h", 0.0, 12)
 
 
 @pytest.mark.parametrize("captures", [{}, {"limit": "usage"}, {"remaining": "some"}, {"used": "most"}])
-def test_a_warning_without_a_figure_tells_nothing(captures):
-    assert parse_detection_allowance(detection(captures=captures)) is None
+def test_a_warning_without_a_figure_gives_no_allowance(captures):
+    assert parse_detection_allowance(build_detection(captures=captures)) is None
 
 
-def test_other_events_tell_nothing():
-    assert parse_detection_allowance(detection("session.summary", {"used": "3"})) is None
+def test_other_events_give_no_allowance():
+    assert parse_detection_allowance(build_detection("session.summary", {"used": "3"})) is None
 
 
-def tracked(*accounts: dict) -> list:
+def parse_tracker_output(*accounts: dict) -> list:
     answer = parse_tracker_answer(json.dumps({"service": "openai", "accounts": accounts}).encode(), [WORK], "caut", 8)
     return [(account.name, one.span, one.usage_type, one.percent_remaining, one.resets_at) for account, one in answer]
 
 
-def test_a_tracker_is_read_in_either_spelling():
+def test_tracker_output_is_parsed_in_both_formats():
     times = {"reset_at": "1970-01-01T00:00:09Z"}
-    assert tracked({"name": "work", "percent_remaining": 61.5, "limit_hours": 5, **times}) == [
+    assert parse_tracker_output({"name": "work", "percent_remaining": 61.5, "limit_hours": 5, **times}) == [
         ("work", "5h", "rate", 61.5, 9 * NS)
     ]
-    assert tracked({"id": "me@example.org", "percentRemaining": 3, "resetAt": "soon"}) == [
+    assert parse_tracker_output({"id": "me@example.org", "percentRemaining": 3, "resetAt": "soon"}) == [
         ("work", "tracked", "rate", 3.0, None)
     ]
-    assert tracked({"email": "me@example.org", "usage_type": "credits", "limit": 200, "current": 50}) == [
+    assert parse_tracker_output({"email": "me@example.org", "usage_type": "credits", "limit": 200, "current": 50}) == [
         ("work", "credits", "credits", 75.0, None)
     ]
 
 
-def test_unknown_accounts_and_missing_figures_are_left_out():
-    assert tracked({"name": "other", "percent_remaining": 3}, {"name": "work"}, {}) == []
+def test_unknown_accounts_and_missing_figures_are_skipped():
+    assert parse_tracker_output({"name": "other", "percent_remaining": 3}, {"name": "work"}, {}) == []
 
 
 @pytest.mark.parametrize("data", [b"", b"no", b"[]", b'{"accounts": 3}'])
@@ -138,14 +140,14 @@ def program(tmp_path):
     return write
 
 
-async def test_its_answer_is_given_whole(program):
+async def test_tracker_output_is_returned_completely(program):
     answer = await query_tracker(program('echo "$@"; yes | head -c 9000'), "usage", "openai", run_program)
     assert answer.startswith(b"usage --service openai --format json\n")
     assert len(answer) > 9000
 
 
 @pytest.mark.parametrize("name", ["", "/no/such/caut", "no-such-caut"])
-async def test_its_absence_is_no_error(name):
+async def test_a_missing_tracker_is_no_error(name):
     assert await query_tracker(name, "refresh", "openai", run_program) is None
 
 
@@ -162,7 +164,7 @@ async def test_a_failure_is_reported_without_its_output(program):
         (Outcome(status="suppressed", why="policy_asks", text="rule careful: ask"), "was not run: rule careful"),
     ],
 )
-async def test_a_silent_server_is_reported(program, outcome, words):
+async def test_a_tracker_that_times_out_or_is_suppressed_is_reported(program, outcome, words):
     async def silent(_action: RunProgram) -> Outcome:
         return outcome
 

@@ -10,7 +10,7 @@ from termvisor.model.agent.account import Account, AccountStatus, Allowance
 NOW = 1_000_000 * NS
 
 
-def standing(name: str, left: float | None, used: int | None = None, **more) -> AccountStatus:
+def build_status(name: str, left: float | None, used: int | None = None, **more) -> AccountStatus:
     allowances = (
         ()
         if left is None
@@ -19,52 +19,54 @@ def standing(name: str, left: float | None, used: int | None = None, **more) -> 
     return AccountStatus(account=Account(service="openai", name=name, **more), last_used_at=used, allowances=allowances)
 
 
-def wanted(**more) -> AccountRequirements:
+def build_request(**more) -> AccountRequirements:
     return AccountRequirements(**({"service": "openai", "threshold": 10.0, "now": NOW} | more))
 
 
-def taken(*standings: AccountStatus, **more) -> str:
-    picked = select_account(standings, wanted(**more))
+def select_name(*standings: AccountStatus, **more) -> str:
+    picked = select_account(standings, build_request(**more))
     return picked.account.name if picked.account else ""
 
 
-def test_the_one_with_the_most_left_is_taken():
-    assert taken(standing("a", 20), standing("b", 70), standing("c", 30)) == "b"
+def test_the_account_with_the_most_quota_is_selected():
+    assert select_name(build_status("a", 20), build_status("b", 70), build_status("c", 30)) == "b"
 
 
-def test_of_equals_the_least_recently_used_is_taken_then_the_lower_priority():
-    assert taken(standing("a", 50, used=9), standing("b", 50, used=3)) == "b"
-    assert taken(standing("a", 50, used=9), standing("b", 50.3)) == "b"
-    assert taken(standing("a", 50), standing("b", 50, priority=1)) == "b"
-    assert taken(standing("b", 50), standing("a", 50)) == "a"
+def test_ties_are_broken_by_least_recent_use_then_priority():
+    assert select_name(build_status("a", 50, used=9), build_status("b", 50, used=3)) == "b"
+    assert select_name(build_status("a", 50, used=9), build_status("b", 50.3)) == "b"
+    assert select_name(build_status("a", 50), build_status("b", 50, priority=1)) == "b"
+    assert select_name(build_status("b", 50), build_status("a", 50)) == "a"
 
 
 def test_an_account_with_unknown_quota_is_the_last_resort():
-    assert taken(standing("a", None), standing("b", 11)) == "b"
-    assert taken(standing("a", None), standing("b", 9)) == "a"
+    assert select_name(build_status("a", None), build_status("b", 11)) == "b"
+    assert select_name(build_status("a", None), build_status("b", 9)) == "a"
 
 
-def test_nothing_is_taken_where_nothing_fits():
-    picked = select_account([standing("a", 9), standing("b", 0)], wanted())
+def test_without_a_suitable_account_none_is_selected():
+    picked = select_account([build_status("a", 9), build_status("b", 0)], build_request())
     assert picked.account is None
     assert "openai/a: 9 % remaining, less than 10 %" in picked.why
     assert "openai/b: no quota remaining" in picked.why
-    assert select_account([], wanted()).why == "there is no account of openai"
-    assert taken(standing("a", 0), threshold=0) == ""
+    assert select_account([], build_request()).why == "there is no account of openai"
+    assert select_name(build_status("a", 0), threshold=0) == ""
 
 
-def test_what_is_not_active_left_out_or_not_named_is_not_taken():
-    both = (standing("a", 90), standing("b", 80))
-    assert taken(*both, excluded_refs=("openai/a",)) == "b"
-    assert taken(*both, allowed_names=("b",)) == "b"
-    assert taken(*both, allowed_names=("openai/b",)) == "b"
-    assert taken(standing("a", 90, active=False)) == ""
-    assert taken(*both, service="google") == ""
+def test_inactive_excluded_and_not_allowed_accounts_are_not_selected():
+    both = (build_status("a", 90), build_status("b", 80))
+    assert select_name(*both, excluded_refs=("openai/a",)) == "b"
+    assert select_name(*both, allowed_names=("b",)) == "b"
+    assert select_name(*both, allowed_names=("openai/b",)) == "b"
+    assert select_name(build_status("a", 90, active=False)) == ""
+    assert select_name(*both, service="google") == ""
 
 
 def test_every_account_is_explained():
-    told = select_account([standing("a", 50), standing("b", None), standing("c", 1, active=False)], wanted()).candidates
-    assert [(one.ref, one.verdict) for one in told] == [
+    candidates = select_account(
+        [build_status("a", 50), build_status("b", None), build_status("c", 1, active=False)], build_request()
+    ).candidates
+    assert [(one.ref, one.verdict) for one in candidates] == [
         ("openai/a", "chosen"),
         ("openai/b", "unknown"),
         ("openai/c", "not_active"),
@@ -73,7 +75,7 @@ def test_every_account_is_explained():
 
 STANDINGS = st.lists(
     st.builds(
-        standing,
+        build_status,
         st.sampled_from("abcdefgh"),
         st.one_of(st.none(), st.floats(0, 100)),
         st.one_of(st.none(), st.integers(1, 9)),
@@ -85,11 +87,11 @@ STANDINGS = st.lists(
 
 
 @given(STANDINGS, st.randoms(), st.floats(0, 100))
-def test_the_order_of_declaration_decides_nothing_and_too_little_is_never_taken(standings, chance, threshold):
-    picked = select_account(standings, wanted(threshold=threshold))
+def test_selection_ignores_declaration_order_and_respects_the_threshold(standings, chance, threshold):
+    picked = select_account(standings, build_request(threshold=threshold))
     mixed = list(standings)
     chance.shuffle(mixed)
-    assert select_account(mixed, wanted(threshold=threshold)) == picked
+    assert select_account(mixed, build_request(threshold=threshold)) == picked
     left = [one.compute_remaining_percent(NOW) for one in standings if one.account == picked.account]
     assert all(one is None or one >= threshold for one in left)
     enough = [

@@ -50,11 +50,11 @@ class ScriptedPolicy:
 
 
 class GateScene:
-    def __init__(self, world: DaemonServices, tmux: PrivateTmux, places: Paths):
-        components = world._components
-        self.world, self.tmux, self.places, self.store = world, tmux, places, components.store
+    def __init__(self, services: DaemonServices, tmux: PrivateTmux, places: Paths):
+        components = services._components
+        self.services, self.tmux, self.places, self.store = services, tmux, places, components.store
         self.policy = ScriptedPolicy()
-        self.panes = LivePaneAccess(components, world.panes.find_pane)
+        self.panes = LivePaneAccess(components, services.panes.find_pane)
         self.approvals = ApprovalQueue(components.store, components.clock)
         self.gate = Gate(
             store=components.store,
@@ -66,48 +66,48 @@ class GateScene:
             hash_key=b"0123456789abcdef",
         )
 
-    async def pane(self, mux_id: str) -> PaneId:
+    async def wait_for_capture(self, mux_id: str) -> PaneId:
         """Return the id of a pane once it is captured."""
 
-        async def found() -> PaneId | None:
-            views = await self.world.panes.list_panes()
+        async def find_captured_pane() -> PaneId | None:
+            views = await self.services.panes.list_panes()
             return next((view.id for view in views if view.instance.mux_id == mux_id and view.heard_by == "pipe"), None)
 
         for _ in range(500):
-            if (number := await found()) is not None:
+            if (number := await find_captured_pane()) is not None:
                 return number
             await wait_briefly()
         raise AssertionError(f"{mux_id} is not captured")
 
-    async def bash(self, *, session: str = "work") -> tuple[str, PaneId]:
-        """Start a shell with prompt marks and wait for its prompt."""
+    async def start_bash(self, *, session: str = "work") -> tuple[str, PaneId]:
+        """Start a bash with shell integration and wait for its prompt."""
         rc = f"{self.places.config_dir}/rc"
         os.makedirs(self.places.config_dir, exist_ok=True)
         with open(rc, "wb") as file:
             file.write(RC.encode() + build_snippet("bash", self.places.nonce_file))
         mux_id = self.tmux.open_window(session, f"exec bash --noprofile --rcfile {rc} -i")
-        number = await self.pane(mux_id)
-        await self.until_at_prompt(number)
+        number = await self.wait_for_capture(mux_id)
+        await self.wait_until_at_prompt(number)
         return mux_id, number
 
-    async def until_at_prompt(self, pane: PaneId) -> None:
-        self.tmux.type_line(self.mux(pane), "")
-        await wait_until(lambda: self.activity(pane) == ("prompt", True))
+    async def wait_until_at_prompt(self, pane: PaneId) -> None:
+        self.tmux.type_line(self.find_mux_id(pane), "")
+        await wait_until(lambda: self.read_activity(pane) == ("prompt", True))
 
-    def mux(self, pane: PaneId) -> str:
-        place = self.world._components.server_supervisor.locate_pane(pane)
+    def find_mux_id(self, pane: PaneId) -> str:
+        place = self.services._components.server_supervisor.locate_pane(pane)
         assert place is not None
         return place[1]
 
-    def activity(self, pane: PaneId) -> tuple[str, bool]:
-        text = self.world._components.pipeline.current_readers.get(pane)
+    def read_activity(self, pane: PaneId) -> tuple[str, bool]:
+        text = self.services._components.pipeline.current_readers.get(pane)
         return (
             ("none", False)
             if text is None
             else (text.shells.activity_state.activity.kind, text.shells.activity_state.activity.is_proven)
         )
 
-    def screen(self, mux_id: str) -> str:
+    def capture_screen(self, mux_id: str) -> str:
         return self.tmux("capture-pane", "-p", "-J", "-t", mux_id)
 
     async def send(self, pane: PaneId, text: str, *, enter: bool = True, **preconditions: object) -> Outcome:
@@ -126,5 +126,5 @@ async def open_gate_scene(folder: str) -> AsyncIterator[GateScene]:
     with run_private_tmux(places.runtime_dir) as tmux:
         tmux.start_session(command="sh")
         settings = Settings(tmux_sockets=(tmux.socket,), thin_interval=0.1, flush_interval=0.02)
-        async with open_services(places, settings) as world:
-            yield GateScene(world, tmux, places)
+        async with open_services(places, settings) as services:
+            yield GateScene(services, tmux, places)

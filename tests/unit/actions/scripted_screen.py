@@ -70,9 +70,9 @@ def build_pane_state(rows: Sequence[str]) -> PaneState:
 
 
 def build_pane_view() -> PaneView:
-    world = FakeServices()
-    found = world.add_pane(build_shell_facts("%1", command="codex"))
-    return world.change_pane(found.id, activity=PaneActivity(kind="alt_screen"))
+    services = FakeServices()
+    found = services.add_pane(build_shell_facts("%1", command="codex"))
+    return services.change_pane(found.id, activity=PaneActivity(kind="alt_screen"))
 
 
 def build_snapshot(rows: Sequence[str], agent: str = "codex", state: str = "idle", **more: object) -> PaneSnapshot:

@@ -15,12 +15,12 @@ PERMISSION_REQUEST = PermissionRequest(
 class ScriptedSessionControl:
     session = "a-conversation"
 
-    def __init__(self, plea: PermissionRequest | None = None, *, stops: bool | None = None):
-        self.waiting, self.stops = plea, stops
-        self.said: list[str] = []
+    def __init__(self, permission_request: PermissionRequest | None = None, *, stops: bool | None = None):
+        self.waiting, self.stops = permission_request, stops
+        self.received: list[str] = []
         self.is_held = self.is_lost = self.is_silent = False
         self.resolved = asyncio.Event()
-        self.begins: bool | Exception = True
+        self.starts_turn: bool | Exception = True
 
     @asynccontextmanager
     async def wait_for_request(self, known_ids: Collection[str] = ()) -> AsyncIterator[PermissionRequest]:
@@ -35,7 +35,7 @@ class ScriptedSessionControl:
     async def answer_request(self, permission_request: PermissionRequest, decision: str) -> bool:
         if permission_request != self.waiting or self.resolved.is_set():
             return False
-        self.said.append(decision)
+        self.received.append(decision)
         if self.is_silent:
             raise TimedOut("no answer")
         self.resolved.set()
@@ -49,13 +49,13 @@ class ScriptedSessionControl:
         return True
 
     async def send_prompt(self, prompt_text: str, pane_title: str) -> bool:
-        self.said.append(prompt_text)
-        if isinstance(self.begins, Exception):
-            raise self.begins
-        return self.begins
+        self.received.append(prompt_text)
+        if isinstance(self.starts_turn, Exception):
+            raise self.starts_turn
+        return self.starts_turn
 
     async def stop_turn(self) -> bool | None:
-        self.said.append("stop")
+        self.received.append("stop")
         if self.is_silent:
             raise TimedOut("no answer")
         return self.stops

@@ -11,8 +11,8 @@ DONE = Outcome(status="done", why="carried")
 
 
 class ScriptedRoutes:
-    def __init__(self, painted: ScriptedPaneControl, line: ScriptedSessionControl | None = None):
-        self.painted, self._line = painted, line
+    def __init__(self, painted: ScriptedPaneControl, session: ScriptedSessionControl | None = None):
+        self.painted, self._line = painted, session
 
     def get_control(self, _pane: PaneId) -> ScriptedPaneControl:
         return self.painted
@@ -21,38 +21,40 @@ class ScriptedRoutes:
         return self._line
 
     def find_allow_callback(self, request: str):
-        async def carry(_belief: object) -> Outcome:
+        async def allow(_snapshot: object) -> Outcome:
             return DONE
 
-        return carry if request == "known" else None
+        return allow if request == "known" else None
 
     def has_exited(self, _runtime: int) -> bool:
         return bool(self.painted.keys)
 
 
-def speaker(rows: tuple[str, ...], after: tuple[str, ...] = (), line: ScriptedSessionControl | None = None) -> tuple:
-    def heard(painted: ScriptedPaneControl, key: str) -> None:
+def build_commander(
+    rows: tuple[str, ...], after: tuple[str, ...] = (), session: ScriptedSessionControl | None = None
+) -> tuple:
+    def react_to_key(painted: ScriptedPaneControl, key: str) -> None:
         painted.rows = list(after or rows)
 
-    painted = ScriptedPaneControl(rows, heard)
-    return painted, AgentCommander(ScriptedRoutes(painted, line), HastyClock())
+    painted = ScriptedPaneControl(rows, react_to_key)
+    return painted, AgentCommander(ScriptedRoutes(painted, session), HastyClock())
 
 
 async def test_the_server_is_preferred_to_keys():
-    painted, speak = speaker(HITS["working"], line=ScriptedSessionControl(stops=True))
-    outcome = await speak.execute(Interrupt(pane=PANE, agent="codex"), build_snapshot(HITS["working"]))
+    painted, commander = build_commander(HITS["working"], session=ScriptedSessionControl(stops=True))
+    outcome = await commander.execute(Interrupt(pane=PANE, agent="codex"), build_snapshot(HITS["working"]))
     assert (outcome.status, outcome.channel, painted.keys) == ("done", "native", [])
 
 
 async def test_keys_are_pressed_if_the_server_has_no_turn():
-    painted, speak = speaker(HITS["working"], HITS["turn_ended"], ScriptedSessionControl(stops=None))
-    outcome = await speak.execute(Interrupt(pane=PANE, agent="codex"), build_snapshot(HITS["working"]))
+    painted, commander = build_commander(HITS["working"], HITS["turn_ended"], ScriptedSessionControl(stops=None))
+    outcome = await commander.execute(Interrupt(pane=PANE, agent="codex"), build_snapshot(HITS["working"]))
     assert (outcome.channel, painted.keys) == ("keys", ["Escape"])
 
 
-async def interrupt(line: ScriptedSessionControl) -> Outcome:
-    _, speak = speaker(HITS["working"], line=line)
-    return await speak.execute(Interrupt(pane=PANE, agent="codex"), build_snapshot(HITS["working"]))
+async def interrupt(session: ScriptedSessionControl) -> Outcome:
+    _, commander = build_commander(HITS["working"], session=session)
+    return await commander.execute(Interrupt(pane=PANE, agent="codex"), build_snapshot(HITS["working"]))
 
 
 async def test_a_stop_that_the_server_does_not_verify_is_unknown():
@@ -62,17 +64,17 @@ async def test_a_stop_that_the_server_does_not_verify_is_unknown():
     assert (await interrupt(silent)).why == "no_answer"
 
 
-async def test_a_dialog_is_answered_and_an_agent_exits():
+async def test_a_dialog_is_answered_and_quit_ends_the_agent():
     rows = build_snapshot(ASKED).interaction.find_choice_keys(build_snapshot(ASKED).screen, "deny").rows
-    painted, speak = speaker(ASKED, HITS["turn_ended"])
+    painted, commander = build_commander(ASKED, HITS["turn_ended"])
     answer = AnswerDialog(pane=PANE, agent="codex", choice="deny", rows=rows)
-    assert (await speak.execute(answer, build_snapshot(ASKED))).status == "done"
-    assert (await speak.execute(QuitAgent(pane=PANE, agent="codex"), build_snapshot(painted.rows))).why == "left"
+    assert (await commander.execute(answer, build_snapshot(ASKED))).status == "done"
+    assert (await commander.execute(QuitAgent(pane=PANE, agent="codex"), build_snapshot(painted.rows))).why == "left"
     assert painted.keys == ["Escape", "C-c"]
 
 
 async def test_an_approval_is_sent_by_the_callback_of_its_request():
-    _, speak = speaker(ASKED)
-    wish = AnswerAgent(agent="codex", tool="shell", request="known")
-    assert await speak.deliver_approval(wish, None) == DONE
-    assert (await speak.deliver_approval(AnswerAgent(agent="codex", tool="x", request="other"), None)).why == ""
+    _, commander = build_commander(ASKED)
+    action = AnswerAgent(agent="codex", tool="shell", request="known")
+    assert await commander.deliver_approval(action, None) == DONE
+    assert (await commander.deliver_approval(AnswerAgent(agent="codex", tool="x", request="other"), None)).why == ""

@@ -12,7 +12,7 @@ CHOICES = ("  Would you like to run the following command?", "  $ touch x", "")
 KEYS = ("", "  Press enter to confirm or esc to cancel")
 
 
-def dialog(pointed: int) -> tuple[str, ...]:
+def build_dialog(pointed: int) -> tuple[str, ...]:
     labels = ("1. Yes, proceed (y)", "2. Yes, and always (p)", "3. No, and tell Codex what to do differently (esc)")
     rows = [f"› {label}" if number == pointed else f"  {label}" for number, label in enumerate(labels, 1)]
     return ("• Running touch x", "", *CHOICES, *rows, *KEYS)
@@ -21,40 +21,44 @@ def dialog(pointed: int) -> tuple[str, ...]:
 DONE = ("• Ran touch x", *FOOT)
 
 
-def hand(painted: ScriptedPaneControl) -> AgentKeyboard:
-    voice = get_agent_interaction("codex")
-    assert voice is not None
-    return AgentKeyboard(painted, build_snapshot(painted.rows), voice, HastyClock())
+def build_keyboard(painted: ScriptedPaneControl) -> AgentKeyboard:
+    interaction = get_agent_interaction("codex")
+    assert interaction is not None
+    return AgentKeyboard(painted, build_snapshot(painted.rows), interaction, HastyClock())
 
 
-def rows_of(shown: tuple[str, ...], choice: str) -> tuple[str, ...]:
+def find_choice_rows(shown: tuple[str, ...], choice: str) -> tuple[str, ...]:
     press = get_agent_interaction("codex").find_choice_keys(build_snapshot(shown).screen, choice)
     assert press is not None
     return press.rows
 
 
-def closing(painted: ScriptedPaneControl, key: str) -> None:
+def close_dialog(painted: ScriptedPaneControl, key: str) -> None:
     painted.rows = list(DONE)
 
 
 async def test_a_dialog_is_answered_with_its_key_and_verified():
-    painted = ScriptedPaneControl(ASKED, closing)
-    outcome = await hand(painted).pick_choice("allow", rows_of(ASKED, "allow"))
+    painted = ScriptedPaneControl(ASKED, close_dialog)
+    outcome = await build_keyboard(painted).pick_choice("allow", find_choice_rows(ASKED, "allow"))
     assert (outcome.status, outcome.why, outcome.channel, painted.keys) == ("done", "dialog_left", "keys", ["y"])
 
 
 async def test_a_choice_is_reached_step_by_step_and_entered_only_when_selected():
-    def heard(painted: ScriptedPaneControl, key: str) -> None:
-        painted.rows = list(DONE if key == "Enter" else dialog(2))
+    def react_to_key(painted: ScriptedPaneControl, key: str) -> None:
+        painted.rows = list(DONE if key == "Enter" else build_dialog(2))
 
-    painted = ScriptedPaneControl(dialog(1), heard)
-    outcome = await hand(painted).pick_choice("Yes, and always (p)", rows_of(dialog(1), "Yes, and always (p)"))
+    painted = ScriptedPaneControl(build_dialog(1), react_to_key)
+    outcome = await build_keyboard(painted).pick_choice(
+        "Yes, and always (p)", find_choice_rows(build_dialog(1), "Yes, and always (p)")
+    )
     assert (outcome.status, painted.keys) == ("done", ["Down", "Enter"])
 
 
 async def test_a_dropped_key_is_not_followed_by_enter():
-    painted = ScriptedPaneControl(dialog(1), lambda painted, key: None)
-    outcome = await hand(painted).pick_choice("Yes, and always (p)", rows_of(dialog(1), "Yes, and always (p)"))
+    painted = ScriptedPaneControl(build_dialog(1), lambda painted, key: None)
+    outcome = await build_keyboard(painted).pick_choice(
+        "Yes, and always (p)", find_choice_rows(build_dialog(1), "Yes, and always (p)")
+    )
     assert (outcome.status, outcome.why, painted.keys) == ("unknown", "still_shown", ["Down", "Down"])
 
 
@@ -63,11 +67,13 @@ async def test_a_dropped_deciding_key_is_pressed_once_more():
         painted.rows = list(DONE) if len(painted.keys) == 2 else painted.rows
 
     painted = ScriptedPaneControl(ASKED, second)
-    assert (await hand(painted).pick_choice("allow", rows_of(ASKED, "allow"))).status == "done"
+    assert (await build_keyboard(painted).pick_choice("allow", find_choice_rows(ASKED, "allow"))).status == "done"
     assert painted.keys == ["y", "y"]
-    deaf = ScriptedPaneControl(ASKED, lambda painted, key: None)
-    assert (await hand(deaf).pick_choice("allow", rows_of(ASKED, "allow"))).status == "unknown"
-    assert deaf.keys == ["y", "y"]
+    unresponsive = ScriptedPaneControl(ASKED, lambda painted, key: None)
+    assert (
+        await build_keyboard(unresponsive).pick_choice("allow", find_choice_rows(ASKED, "allow"))
+    ).status == "unknown"
+    assert unresponsive.keys == ["y", "y"]
 
 
 async def test_after_any_screen_change_the_deciding_key_is_not_repeated():
@@ -75,15 +81,15 @@ async def test_after_any_screen_change_the_deciding_key_is_not_repeated():
         painted.rows = ["• Ran touch x", *ASKED]
 
     painted = ScriptedPaneControl(ASKED, next_one)
-    outcome = await hand(painted).pick_choice("allow", rows_of(ASKED, "allow"))
+    outcome = await build_keyboard(painted).pick_choice("allow", find_choice_rows(ASKED, "allow"))
     assert (outcome.status, painted.keys) == ("unknown", ["y"])
 
 
 async def test_another_dialog_gets_no_key():
     other = tuple(row.replace("touch x", "rm -rf build") for row in ASKED)
-    painted = ScriptedPaneControl(other, closing)
+    painted = ScriptedPaneControl(other, close_dialog)
     with pytest.raises(StaleSnapshot) as raised:
-        await hand(painted).pick_choice("allow", rows_of(ASKED, "allow"))
+        await build_keyboard(painted).pick_choice("allow", find_choice_rows(ASKED, "allow"))
     assert (raised.value.details["why"], painted.keys) == ("dialog_changed", [])
 
 
@@ -92,20 +98,20 @@ async def test_an_interrupt_is_verified():
         painted.rows = list(HITS["turn_ended"])
 
     painted = ScriptedPaneControl(HITS["working"], stop)
-    assert (await hand(painted).interrupt()).why == "interrupted"
+    assert (await build_keyboard(painted).interrupt()).why == "interrupted"
     assert painted.keys == ["Escape"]
     with pytest.raises(StaleSnapshot, match="no work"):
-        await hand(painted).interrupt()
-    deaf = ScriptedPaneControl(HITS["working"], lambda painted, key: None)
-    assert (await hand(deaf).interrupt()).status == "unknown"
-    assert deaf.keys == ["Escape"]
+        await build_keyboard(painted).interrupt()
+    unresponsive = ScriptedPaneControl(HITS["working"], lambda painted, key: None)
+    assert (await build_keyboard(unresponsive).interrupt()).status == "unknown"
+    assert unresponsive.keys == ["Escape"]
 
 
 async def test_quitting_is_verified_by_the_process_exit():
     painted = ScriptedPaneControl(HITS["turn_ended"], lambda painted, key: None)
-    assert (await hand(painted).quit_agent(lambda: bool(painted.keys))).why == "left"
+    assert (await build_keyboard(painted).quit_agent(lambda: bool(painted.keys))).why == "left"
     assert painted.keys == ["C-c"]
-    assert (await hand(painted).quit_agent(lambda: False)).why == "still_there"
+    assert (await build_keyboard(painted).quit_agent(lambda: False)).why == "still_there"
     painted.rows = list(HITS["working"])
     with pytest.raises(StaleSnapshot, match="is idle"):
-        await hand(painted).quit_agent(lambda: True)
+        await build_keyboard(painted).quit_agent(lambda: True)

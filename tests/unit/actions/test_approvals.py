@@ -128,7 +128,7 @@ async def test_a_program_cannot_approve_from_any_process(inbox, kind, answer):
     assert (await inbox.answer(number, "deny", replace(ME, kind=kind, pid=99_999))).state == "denied"
 
 
-async def test_a_waiting_caller_learns_that_the_action_was_edited(inbox):
+async def test_a_waiting_caller_gets_an_error_for_an_edited_action(inbox):
     waiting = asyncio.ensure_future(inbox.require_approval(WAITING))
     with inbox.updates.subscribe() as updates:
         request = await updates.get()
@@ -157,7 +157,7 @@ async def approve_by(inbox: ApprovalQueue, *people: Actor) -> None:
     await inbox.require_approval(TWO)
 
 
-async def test_two_people_are_two_users(inbox):
+async def test_two_approvals_must_come_from_two_users(inbox):
     await approve_by(inbox, ANN, BOB)
 
 

@@ -12,17 +12,22 @@ async def step(_step: str) -> None:
 
 
 async def test_a_prompt_that_starts_a_turn_is_delivered():
-    line = ScriptedSessionControl()
-    ended = await send_prompt(line, "go on", "title", step)
-    assert (ended.status, ended.why, ended.channel, line.said) == ("delivered", "turn_started", "native", ["go on"])
+    session = ScriptedSessionControl()
+    ended = await send_prompt(session, "go on", "title", step)
+    assert (ended.status, ended.why, ended.channel, session.received) == (
+        "delivered",
+        "turn_started",
+        "native",
+        ["go on"],
+    )
 
 
 @pytest.mark.parametrize(
-    ("begins", "status"),
+    ("starts_turn", "status"),
     [(BadRequest("busy"), "refused"), (TimedOut("x"), "unknown"), (Unavailable("x"), "unknown"), (False, "unknown")],
 )
-async def test_a_rejected_prompt_is_refused_and_no_answer_is_unknown(begins, status):
-    line = ScriptedSessionControl()
-    line.begins = begins
-    assert (await send_prompt(line, "go on", "title", step)).status == status
-    assert line.said == ["go on"], "it is never said twice"
+async def test_a_rejected_prompt_is_refused_and_no_answer_is_unknown(starts_turn, status):
+    session = ScriptedSessionControl()
+    session.starts_turn = starts_turn
+    assert (await send_prompt(session, "go on", "title", step)).status == status
+    assert session.received == ["go on"], "it is never sent twice"

@@ -103,7 +103,7 @@ def test_an_input_holds_a_text_when_nothing_else_is_in_it(shown, text, is_it):
         ("a-bb-ccc", "ccc"),
     ],
 )
-def test_a_guard_can_look_for_a_piece_of_the_text(text, piece):
+def test_the_guard_pattern_is_a_piece_of_the_text(text, piece):
     assert find_guard_piece(text, 80) == piece
 
 
@@ -116,7 +116,7 @@ def test_a_text_is_found_anywhere_on_the_screen():
     )
 
 
-def test_colours_are_read_and_only_what_is_faint_is_marked():
+def test_only_faint_text_is_marked():
     row = parse_row("a\x1b[2mb\x1b[22mc\x1b[1;31md\x1b[38;2;9;9;9me\x1b[38:5:240mf\x1b[mg")
     assert row.text == "abcdefg"
     assert [character for character, faint in zip(row.text, row.faint, strict=True) if faint] == ["b", "f"]
@@ -129,10 +129,10 @@ def test_an_input_of_several_lines_begins_above_the_cursor():
     assert (typed.before, typed.behind) == ("for i in 1 2; do\n  true $i\ndone", "")
 
 
-def test_an_input_whose_beginning_has_left_the_screen_is_not_known():
+def test_an_input_that_begins_above_the_screen_is_unknown():
     assert read_prompt_input(screen("two", "three", x=5, y=1), 2, lines=3) is None
 
 
-def test_the_guard_of_a_long_text_is_from_its_ends():
+def test_the_guard_of_a_long_text_uses_its_ends():
     text = f"begin here\n{'an-uncommonly-long-word ' * 20}\nand end there"
     assert find_guard_piece(text, 80) in ("begin here", "and end there")

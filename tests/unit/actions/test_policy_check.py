@@ -24,90 +24,90 @@ def path(tmp_path):
 
 
 @pytest.fixture
-def judge(path) -> PolicyChecker:
+def checker(path) -> PolicyChecker:
     return PolicyChecker(PolicyFile(str(path)), PathScope(home="/home/me"), FakeClock())
 
 
-def text(words: str) -> SendText:
+def build_send_text(words: str) -> SendText:
     return SendText(pane=PaneId(1), text=words)
 
 
-async def answer(judge: PolicyChecker, words: str, actor=HUMAN, belief=READY) -> str:
-    return (await judge.check(text(words), actor, belief)).verdict.answer
+async def check_text(checker: PolicyChecker, words: str, actor=HUMAN, snapshot=READY) -> str:
+    return (await checker.check(build_send_text(words), actor, snapshot)).verdict.answer
 
 
-async def test_without_a_file_people_may_type_and_others_require_approval(judge):
-    assert await answer(judge, "make test") == "allow"
-    assert await answer(judge, "make test", ME) == "ask"
+async def test_without_a_file_people_may_type_and_others_require_approval(checker):
+    assert await check_text(checker, "make test") == "allow"
+    assert await check_text(checker, "make test", ME) == "ask"
 
 
-async def test_a_dangerous_command_requires_approval(judge):
-    assert await answer(judge, "sudo rm -rf /") != "allow"
-    assert await answer(judge, "echo 'rm -rf /'") == "allow"
+async def test_a_dangerous_command_requires_approval(checker):
+    assert await check_text(checker, "sudo rm -rf /") != "allow"
+    assert await check_text(checker, "echo 'rm -rf /'") == "allow"
 
 
-async def test_input_for_a_running_program_is_no_command(judge):
+async def test_input_for_a_running_program_is_no_command(checker):
     running = replace(READY, view=replace(VIEW, activity=PaneActivity(kind="command", is_proven=True)))
-    assert await answer(judge, "rm -rf /", belief=running) == "allow"
+    assert await check_text(checker, "rm -rf /", snapshot=running) == "allow"
 
 
-async def test_enter_runs_the_typed_command(judge):
+async def test_enter_runs_the_typed_command(checker):
     drafted = replace(READY, pane_state=replace(SEEN, rows=("done", "$ rm -rf ~"), cursor_x=10))
     keys = SendKeys(pane=PaneId(1), keys=("Enter",))
-    assert (await judge.check(keys, HUMAN, drafted)).verdict.answer != "allow"
-    assert (await judge.check(keys, HUMAN, READY)).verdict.answer == "allow"
+    assert (await checker.check(keys, HUMAN, drafted)).verdict.answer != "allow"
+    assert (await checker.check(keys, HUMAN, READY)).verdict.answer == "allow"
 
 
-async def test_clearing_the_input_is_allowed_for_any_typed_command(judge):
+async def test_clearing_the_input_is_allowed_for_any_typed_command(checker):
     drafted = replace(READY, pane_state=replace(SEEN, rows=("done", "$ rm -rf ~"), cursor_x=10))
     for keys, is_free in ((("C-u",), True), (("C-u", "x"), False), (("C-o",), False)):
-        verdict = (await judge.check(SendKeys(pane=PaneId(1), keys=keys), HUMAN, drafted)).verdict
+        verdict = (await checker.check(SendKeys(pane=PaneId(1), keys=keys), HUMAN, drafted)).verdict
         assert (verdict.answer == "allow") == is_free
-    assert (await judge.check(SendKeys(pane=PaneId(1), keys=("C-u",)), ME, drafted)).verdict.answer == "ask"
+    assert (await checker.check(SendKeys(pane=PaneId(1), keys=("C-u",)), ME, drafted)).verdict.answer == "ask"
 
 
-async def test_the_file_is_read_again_when_it_changes(judge, path):
+async def test_the_file_is_read_again_when_it_changes(checker, path):
     path.write_text('[[rule]]\nid = "none"\nanswer = "deny"\n')
-    assert await answer(judge, "make test") == "deny"
+    assert await check_text(checker, "make test") == "deny"
     path.write_text('[[rule]]\nid = "robots"\nanswer = "allow"\nwhen = { actor = ["robot"] }\n')
-    assert await answer(judge, "make test", ME) == "allow"
+    assert await check_text(checker, "make test", ME) == "allow"
 
 
-async def test_an_invalid_file_keeps_the_previous_policy(judge, path):
+async def test_an_invalid_file_keeps_the_previous_policy(checker, path):
     path.write_text('[[rule]]\nid = "none"\nanswer = "deny"\n')
-    assert await answer(judge, "make test") == "deny"
+    assert await check_text(checker, "make test") == "deny"
     path.write_text("this is not a policy, and longer")
-    assert await answer(judge, "make test") == "deny"
-    assert "was not loaded" in judge.file.problem
+    assert await check_text(checker, "make test") == "deny"
+    assert "was not loaded" in checker.file.problem
 
 
-async def test_a_file_that_was_broken_from_the_start_allows_nothing(judge, path):
+async def test_a_policy_file_that_was_never_valid_allows_nothing(checker, path):
     path.write_text("this is not a policy")
-    assert await answer(judge, "make test") == "deny"
-    assert (await judge.preview(text("x"), HUMAN, READY)).verdict.answer == "deny"
-    assert judge.explain(text("x"), HUMAN, READY) == [judge.file.problem]
+    assert await check_text(checker, "make test") == "deny"
+    assert (await checker.preview(build_send_text("x"), HUMAN, READY)).verdict.answer == "deny"
+    assert checker.explain(build_send_text("x"), HUMAN, READY) == [checker.file.problem]
 
 
-async def test_a_named_pipe_as_policy_file_does_not_block_and_allows_nothing(judge, path):
+async def test_a_named_pipe_as_policy_file_does_not_block_and_allows_nothing(checker, path):
     os.mkfifo(path)
-    assert await answer(judge, "make test") == "deny"
-    assert "not a regular file" in judge.file.problem
+    assert await check_text(checker, "make test") == "deny"
+    assert "not a regular file" in checker.file.problem
 
 
-async def test_a_rate_limit_denies_and_says_when_to_retry(judge):
-    answers = [await answer(judge, "true") for _ in range(31)]
+async def test_a_rate_limit_denies_and_says_when_to_retry(checker):
+    answers = [await check_text(checker, "true") for _ in range(31)]
     assert answers == ["allow"] * 30 + ["deny"]
-    judged = await judge.check(text("true"), HUMAN, READY)
+    judged = await checker.check(build_send_text("true"), HUMAN, READY)
     assert judged.verdict.retry_at is not None and NOON < judged.verdict.retry_at <= NOON + 3 * NS
 
 
-async def test_a_preview_counts_nothing_and_runs_no_hook(judge, path, tmp_path):
+async def test_a_preview_counts_nothing_and_runs_no_hook(checker, path, tmp_path):
     path.write_text(f'[[hook]]\nid = "h"\nprogram = ["/bin/sh", "-c", "touch {tmp_path}/ran; exit 1"]\n')
     for _ in range(40):
-        assert (await judge.preview(text("true"), HUMAN, READY)).verdict.answer == "allow"
+        assert (await checker.preview(build_send_text("true"), HUMAN, READY)).verdict.answer == "allow"
     assert not (tmp_path / "ran").exists()
-    assert any("not run in a preview" in line for line in judge.explain(text("true"), HUMAN, READY))
-    assert await answer(judge, "true") == "deny"
+    assert any("not run in a preview" in line for line in checker.explain(build_send_text("true"), HUMAN, READY))
+    assert await check_text(checker, "true") == "deny"
     assert (tmp_path / "ran").exists()
 
 

@@ -50,15 +50,15 @@ def find_why(snapshot: PaneSnapshot = READY, action=None, **preconditions) -> st
     return None if failure is None else failure.why
 
 
-def text(words: str, **more) -> SendText:
+def build_send_text(words: str, **more) -> SendText:
     return SendText(pane=PaneId(1), text=words, **more)
 
 
-def seen(**changes) -> PaneSnapshot:
+def build_changed_snapshot(**changes) -> PaneSnapshot:
     return replace(READY, pane_state=replace(SEEN, **changes))
 
 
-def doing(kind: str, *, is_proven: bool = True) -> PaneSnapshot:
+def build_snapshot_with_activity(kind: str, *, is_proven: bool = True) -> PaneSnapshot:
     return replace(READY, view=replace(VIEW, activity=PaneActivity(kind=kind, is_proven=is_proven)))
 
 
@@ -70,21 +70,21 @@ def test_a_proven_prompt_with_nothing_typed_is_ready():
     ("snapshot", "reason"),
     [
         (replace(READY, view=replace(VIEW, gone_at=NOON)), "pane_gone"),
-        (seen(pid=8), "stale_pid"),
+        (build_changed_snapshot(pid=8), "stale_pid"),
         (replace(READY, observed_at=NOON - 3 * NS), "stale_snapshot"),
-        (seen(dead=True), "pane_dead"),
-        (seen(in_mode=True), "copy_mode"),
-        (seen(input_off=True), "input_off"),
-        (seen(synchronized=True), "synchronized"),
-        (seen(alternate=True), "alternate_screen"),
-        (seen(viewers=(PaneViewer("/dev/pts/3", NOON - NS),)), "human_typing"),
-        (seen(viewers=(PaneViewer("/dev/pts/3", NOON - 4 * NS),)), None),
-        (seen(rows=("done", "$ half a dra"), cursor_x=12), "input_not_empty"),
-        (seen(rows=("done", "$ half a dra"), cursor_x=2), "input_not_empty"),
-        (seen(cursor_x=0), "prompt_not_found"),
-        (doing("command"), "not_at_prompt"),
-        (doing("unknown"), "not_at_prompt"),
-        (doing("prompt", is_proven=False), "unproven_prompt"),
+        (build_changed_snapshot(dead=True), "pane_dead"),
+        (build_changed_snapshot(in_mode=True), "copy_mode"),
+        (build_changed_snapshot(input_off=True), "input_off"),
+        (build_changed_snapshot(synchronized=True), "synchronized"),
+        (build_changed_snapshot(alternate=True), "alternate_screen"),
+        (build_changed_snapshot(viewers=(PaneViewer("/dev/pts/3", NOON - NS),)), "human_typing"),
+        (build_changed_snapshot(viewers=(PaneViewer("/dev/pts/3", NOON - 4 * NS),)), None),
+        (build_changed_snapshot(rows=("done", "$ half a dra"), cursor_x=12), "input_not_empty"),
+        (build_changed_snapshot(rows=("done", "$ half a dra"), cursor_x=2), "input_not_empty"),
+        (build_changed_snapshot(cursor_x=0), "prompt_not_found"),
+        (build_snapshot_with_activity("command"), "not_at_prompt"),
+        (build_snapshot_with_activity("unknown"), "not_at_prompt"),
+        (build_snapshot_with_activity("prompt", is_proven=False), "unproven_prompt"),
         (replace(READY, input_place=InputState(None, True)), "prompt_not_found"),
         (replace(READY, is_in_gap=True), "recent_gap"),
     ],
@@ -111,29 +111,29 @@ def test_each_failed_precondition_has_its_code(snapshot, reason):
     ],
 )
 def test_texts_that_cannot_be_typed_safely_are_refused(words, reason):
-    assert find_why(action=text(words)) == reason
+    assert find_why(action=build_send_text(words)) == reason
 
 
 @pytest.mark.parametrize(("words", "reason"), [("two\nlines", "multi_line"), ("a\tb", "popup_text")])
 @pytest.mark.parametrize("is_paste_on", [False, None])
 def test_lines_and_tabs_need_a_program_that_takes_pastes(words, reason, is_paste_on):
-    assert find_why(replace(READY, input_place=InputState(2, is_paste_on)), text(words)) == reason
+    assert find_why(replace(READY, input_place=InputState(2, is_paste_on)), build_send_text(words)) == reason
 
 
-def test_a_program_gets_text_only_if_the_caller_says_so():
-    running = doing("command")
+def test_a_program_gets_text_only_if_the_caller_allows_it():
+    running = build_snapshot_with_activity("command")
     empty = replace(running, pane_state=replace(SEEN, rows=("done", ""), cursor_x=0))
     assert find_why(empty) == "not_at_prompt"
     assert find_why(empty, into="program") is None
-    assert find_why(empty, text("/help"), into="program") == "popup_text"
+    assert find_why(empty, build_send_text("/help"), into="program") == "popup_text"
     drafted = replace(empty, pane_state=replace(SEEN, rows=("done", "draft"), cursor_x=5))
     assert find_why(drafted, into="program") == "input_not_empty"
     full = replace(empty, pane_state=replace(empty.pane_state, alternate=True))
     assert find_why(full, into="program") == "alternate_screen"
-    assert find_why(full, text("hello", into_screen=True), into="program") is None
+    assert find_why(full, build_send_text("hello", into_screen=True), into="program") is None
 
 
-def test_a_reserved_pane_is_its_owners():
+def test_only_the_owner_may_act_on_a_reserved_pane():
     held = replace(READY, reservation=Reservation(pane=PaneId(1), owner="ann", at=0, expires_at=NOON + 1))
     assert find_why(held) == "reserved"
     assert find_why(held, owner="bob") == "reserved"
@@ -141,7 +141,9 @@ def test_a_reserved_pane_is_its_owners():
     assert find_why(replace(held, reservation=replace(held.reservation, expires_at=NOON))) is None
 
 
-@pytest.mark.parametrize("action", [text("x"), SendKeys(pane=PaneId(1), keys=("C-c",)), Kill(pane=PaneId(1))])
+@pytest.mark.parametrize(
+    "action", [build_send_text("x"), SendKeys(pane=PaneId(1), keys=("C-c",)), Kill(pane=PaneId(1))]
+)
 def test_a_caller_does_not_act_on_its_own_pane(action):
     attempt = build_attempt(action, replace(ME, pane=PaneId(1)))
     failure = find_failed_precondition(READY, attempt, NOON)
@@ -149,7 +151,7 @@ def test_a_caller_does_not_act_on_its_own_pane(action):
 
 
 @pytest.mark.parametrize(
-    ("terms", "reason"),
+    ("conditions", "reason"),
     [
         ({"runtime": 7}, None),
         ({"runtime": 8}, "if_runtime"),
@@ -167,12 +169,12 @@ def test_a_caller_does_not_act_on_its_own_pane(action):
         ({"tail": "done", "stable_for": 20.0}, "if_tail"),
     ],
 )
-def test_the_conditions_of_the_caller_must_hold(terms, reason):
-    assert find_why(**terms) == reason
+def test_the_preconditions_of_the_caller_must_hold(conditions, reason):
+    assert find_why(**conditions) == reason
 
 
 def test_a_failure_has_expected_and_actual_value():
-    failure = find_failed_precondition(READY, build_attempt(text("x"), runtime=8), NOON)
+    failure = find_failed_precondition(READY, build_attempt(build_send_text("x"), runtime=8), NOON)
     assert failure is not None and (failure.expected, failure.actual) == ("8", "7")
 
 

@@ -11,47 +11,47 @@ from tests.unit.actions.gate_scene import GateScene, open_gate_scene
 from tests.unit.wait_until import wait_until
 
 
-class Killed(BaseException):
-    """The daemon is gone; nothing after this line happens."""
+class SimulatedKill(BaseException):
+    """Stands for a SIGKILL of the daemon; nothing after it is executed."""
 
 
 @pytest.fixture
-async def home():
+async def scene():
     with make_short_folder() as folder:
         async with open_gate_scene(folder) as opened:
             yield opened
 
 
-def dies(monkeypatch, owner: type, name: str, *, before: bool, nth: int = 1) -> None:
-    """From now on the daemon dies right before, or right after, this call."""
+def kill_daemon_at(monkeypatch, owner: type, name: str, *, before: bool, nth: int = 1) -> None:
+    """Make the daemon die right before or right after the ``nth`` call of this method."""
     real, calls = getattr(owner, name), []
 
     async def call(*args, **kwargs):
         calls.append(1)
         is_last = len(calls) == nth
         if is_last and before:
-            raise Killed
+            raise SimulatedKill
         answer = await real(*args, **kwargs)
         if is_last:
-            raise Killed
+            raise SimulatedKill
         return answer
 
     monkeypatch.setattr(owner, name, call)
 
 
-async def killed(home: GateScene, pane, text: str) -> None:
-    with pytest.raises(Killed):
-        await home.send(pane, text, key="k")
+async def send_and_kill(scene: GateScene, pane, text: str) -> None:
+    with pytest.raises(SimulatedKill):
+        await scene.send(pane, text, key="k")
 
 
-async def recovered(home: GateScene, monkeypatch) -> tuple[str, str]:
+async def recover_delivery(scene: GateScene, monkeypatch) -> tuple[str, str]:
     monkeypatch.undo()
-    await home.world.panes.wait_until_stored()
-    (left,) = await home.store.deliveries.list_open()
-    await home.gate.recover([left])
-    send = await home.store.deliveries.find_by_key("k")
+    await scene.services.panes.wait_until_stored()
+    (left,) = await scene.store.deliveries.list_open()
+    await scene.gate.recover([left])
+    send = await scene.store.deliveries.find_by_key("k")
     assert send is not None and send.status is not None
-    assert await home.store.audit.verify() is None
+    assert await scene.store.audit.verify() is None
     return send.status, send.why
 
 
@@ -67,62 +67,64 @@ async def recovered(home: GateScene, monkeypatch) -> tuple[str, str]:
         (DeliveryTable, "end", True, "delivered", 1),
     ],
 )
-async def test_a_crash_at_every_step_has_a_true_outcome(home, monkeypatch, owner, name, before, status, times):
-    mux_id, pane = await home.bash()
-    dies(monkeypatch, owner, name, before=before)
-    await killed(home, pane, "true one-of-a-kind")
-    await wait_until(lambda: home.screen(mux_id).count("one-of-a-kind") == times)
+async def test_a_kill_at_every_step_is_recovered_with_the_true_outcome(
+    scene, monkeypatch, owner, name, before, status, times
+):
+    mux_id, pane = await scene.start_bash()
+    kill_daemon_at(monkeypatch, owner, name, before=before)
+    await send_and_kill(scene, pane, "true one-of-a-kind")
+    await wait_until(lambda: scene.capture_screen(mux_id).count("one-of-a-kind") == times)
     is_done = status == "delivered"
     await wait_until(
-        lambda: not is_done or home.world._components.pipeline.current_readers[pane].shells.last_command_at > 0
+        lambda: not is_done or scene.services._components.pipeline.current_readers[pane].shells.last_command_at > 0
     )
-    assert await recovered(home, monkeypatch) == (status, "interrupted")
-    again = await home.send(pane, "true one-of-a-kind", key="k")
+    assert await recover_delivery(scene, monkeypatch) == (status, "interrupted")
+    again = await scene.send(pane, "true one-of-a-kind", key="k")
     assert (again.status, again.is_repeated) == (status, True)
-    assert home.screen(mux_id).count("one-of-a-kind") == times
+    assert scene.capture_screen(mux_id).count("one-of-a-kind") == times
 
 
-async def test_another_text_in_the_input_is_not_taken_for_ours(home, monkeypatch):
-    mux_id, pane = await home.bash()
-    dies(monkeypatch, TmuxPaneControl, "write", before=True)
-    await killed(home, pane, "echo ours")
-    home.tmux("send-keys", "-t", mux_id, "-l", "echo theirs")
-    await wait_until(lambda: "theirs" in home.screen(mux_id))
-    assert await recovered(home, monkeypatch) == ("unknown", "interrupted")
+async def test_another_text_in_the_input_is_not_taken_for_the_delivery(scene, monkeypatch):
+    mux_id, pane = await scene.start_bash()
+    kill_daemon_at(monkeypatch, TmuxPaneControl, "write", before=True)
+    await send_and_kill(scene, pane, "echo ours")
+    scene.tmux("send-keys", "-t", mux_id, "-l", "echo theirs")
+    await wait_until(lambda: "theirs" in scene.capture_screen(mux_id))
+    assert await recover_delivery(scene, monkeypatch) == ("unknown", "interrupted")
 
 
-async def test_another_command_is_not_taken_for_ours(home, monkeypatch):
-    mux_id, pane = await home.bash()
-    dies(monkeypatch, TmuxPaneControl, "press", before=True)
-    await killed(home, pane, "true ours")
-    home.tmux("send-keys", "-t", mux_id, "C-u")
-    home.tmux.type_line(mux_id, "true theirs")
-    await wait_until(lambda: home.world._components.pipeline.current_readers[pane].shells.last_command_at > 0)
-    assert await recovered(home, monkeypatch) == ("unknown", "interrupted")
+async def test_another_command_is_not_taken_for_the_delivery(scene, monkeypatch):
+    mux_id, pane = await scene.start_bash()
+    kill_daemon_at(monkeypatch, TmuxPaneControl, "press", before=True)
+    await send_and_kill(scene, pane, "true ours")
+    scene.tmux("send-keys", "-t", mux_id, "C-u")
+    scene.tmux.type_line(mux_id, "true theirs")
+    await wait_until(lambda: scene.services._components.pipeline.current_readers[pane].shells.last_command_at > 0)
+    assert await recover_delivery(scene, monkeypatch) == ("unknown", "interrupted")
 
 
-async def test_a_disconnected_client_leaves_no_delivery_without_an_outcome(home):
-    mux_id, pane = await home.bash()
-    sending = asyncio.ensure_future(home.send(pane, "true left-alone", key="k"))
-    await wait_until(lambda: "left-alone" in home.screen(mux_id))
+async def test_a_disconnected_client_leaves_no_delivery_without_an_outcome(scene):
+    mux_id, pane = await scene.start_bash()
+    sending = asyncio.ensure_future(scene.send(pane, "true left-alone", key="k"))
+    await wait_until(lambda: "left-alone" in scene.capture_screen(mux_id))
     sending.cancel()
     with pytest.raises(asyncio.CancelledError):
         await sending
-    send = await home.store.deliveries.find_by_key("k")
+    send = await scene.store.deliveries.find_by_key("k")
     assert send is not None and send.status in ("typed_not_submitted", "delivered", "unknown")
-    assert await home.store.deliveries.list_open() == []
-    assert [one.stage for one in await home.store.audit.list()] == ["intent", "outcome"]
-    assert home.screen(mux_id).count("left-alone") == 1
+    assert await scene.store.deliveries.list_open() == []
+    assert [one.stage for one in await scene.store.audit.list()] == ["intent", "outcome"]
+    assert scene.capture_screen(mux_id).count("left-alone") == 1
 
 
-async def test_a_delivery_of_the_next_daemon_is_not_recovered(home, monkeypatch):
-    _, pane = await home.bash()
-    dies(monkeypatch, TmuxPaneControl, "write", before=True)
-    await killed(home, pane, "true left")
+async def test_a_delivery_of_the_next_daemon_is_not_recovered(scene, monkeypatch):
+    _, pane = await scene.start_bash()
+    kill_daemon_at(monkeypatch, TmuxPaneControl, "write", before=True)
+    await send_and_kill(scene, pane, "true left")
     monkeypatch.undo()
-    left = await home.store.deliveries.list_open()
-    sending = asyncio.ensure_future(home.send(pane, "true own", key="own"))
-    await wait_until(lambda: "own" in home.screen(home.mux(pane)))
-    await home.gate.recover(left)
+    left = await scene.store.deliveries.list_open()
+    sending = asyncio.ensure_future(scene.send(pane, "true own", key="own"))
+    await wait_until(lambda: "own" in scene.capture_screen(scene.find_mux_id(pane)))
+    await scene.gate.recover(left)
     assert (await sending).status == "delivered"
-    assert (await home.store.deliveries.find_by_key("own")).status == "delivered"
+    assert (await scene.store.deliveries.find_by_key("own")).status == "delivered"

@@ -31,167 +31,167 @@ ROBOT = Actor(kind="robot", uid=1000, pid=1)
 
 
 @pytest.fixture
-async def home():
+async def scene():
     with make_short_folder() as folder:
         async with open_gate_scene(folder) as opened:
             yield opened
 
 
-async def do(home: GateScene, action, actor: Actor = ME, **terms):
-    return await home.gate.run(action, actor, Preconditions(**terms))
+async def run_action(scene: GateScene, action, actor: Actor = ME, **preconditions):
+    return await scene.gate.run(action, actor, Preconditions(**preconditions))
 
 
-async def undo(home: GateScene, which: str = "last", actor: Actor = ME):
-    done = await find_undoable_action(home.store.audit, which, actor)
-    taken_back = build_inverse(done, await home.world.panes.list_panes(include_gone=True))
-    return await do(home, taken_back.action, actor, undoes=taken_back.undoes)
+async def run_undo(scene: GateScene, which: str = "last", actor: Actor = ME):
+    done = await find_undoable_action(scene.store.audit, which, actor)
+    inverse = build_inverse(done, await scene.services.panes.list_panes(include_gone=True))
+    return await run_action(scene, inverse.action, actor, undoes=inverse.undoes)
 
 
-async def refused(home: GateScene, which: str = "last") -> str:
-    """The stable code that says why nothing was done."""
-    with pytest.raises(StaleSnapshot, match="nothing was done") as told:
-        await undo(home, which)
-    return str(told.value.details["why"])
+async def undo_and_expect_refusal(scene: GateScene, which: str = "last") -> str:
+    """Return the error code of a refused undo."""
+    with pytest.raises(StaleSnapshot, match="nothing was done") as error:
+        await run_undo(scene, which)
+    return str(error.value.details["why"])
 
 
-async def test_a_title_is_restored_and_logged(home):
-    mux_id, pane = await home.bash()
-    home.tmux("select-pane", "-t", mux_id, "-T", "✳ it's, {mine}")
-    done = await do(home, SetTitle(pane=pane, title="release build"))
-    assert home.tmux.read_format(mux_id, "#{pane_title}") == "release build"
-    undone = await undo(home, done.correlation)
-    assert (undone.status, home.tmux.read_format(mux_id, "#{pane_title}")) == ("done", "✳ it's, {mine}")
-    story = await home.store.audit.list(filters=AuditFilter(correlation=undone.correlation))
+async def test_a_title_is_restored_and_logged(scene):
+    mux_id, pane = await scene.start_bash()
+    scene.tmux("select-pane", "-t", mux_id, "-T", "✳ it's, {mine}")
+    done = await run_action(scene, SetTitle(pane=pane, title="release build"))
+    assert scene.tmux.read_format(mux_id, "#{pane_title}") == "release build"
+    undone = await run_undo(scene, done.correlation)
+    assert (undone.status, scene.tmux.read_format(mux_id, "#{pane_title}")) == ("done", "✳ it's, {mine}")
+    story = await scene.store.audit.list(filters=AuditFilter(correlation=undone.correlation))
     assert [(entry.stage, entry.undoes) for entry in story] == [
         ("intent", done.correlation),
         ("outcome", done.correlation),
     ]
-    assert await home.store.audit.verify() is None
+    assert await scene.store.audit.verify() is None
 
 
-async def test_an_action_is_undone_once_but_the_undo_can_be_undone(home):
-    mux_id, pane = await home.bash()
-    done = await do(home, SetTitle(pane=pane, title="once"))
-    undone = await undo(home)
-    assert await refused(home, done.correlation) == "already_undone"
-    await undo(home, undone.correlation)
-    assert home.tmux.read_format(mux_id, "#{pane_title}") == "once"
+async def test_an_action_is_undone_once_but_the_undo_can_be_undone(scene):
+    mux_id, pane = await scene.start_bash()
+    done = await run_action(scene, SetTitle(pane=pane, title="once"))
+    undone = await run_undo(scene)
+    assert await undo_and_expect_refusal(scene, done.correlation) == "already_undone"
+    await run_undo(scene, undone.correlation)
+    assert scene.tmux.read_format(mux_id, "#{pane_title}") == "once"
 
 
-async def test_concurrent_undos_of_one_action_run_once(home):
-    _, pane = await home.bash()
-    done = await do(home, SetTitle(pane=pane, title="x"))
-    taken_back = build_inverse(
-        await find_undoable_action(home.store.audit, done.correlation, ME), await home.world.panes.list_panes()
+async def test_concurrent_undos_of_one_action_run_once(scene):
+    _, pane = await scene.start_bash()
+    done = await run_action(scene, SetTitle(pane=pane, title="x"))
+    inverse = build_inverse(
+        await find_undoable_action(scene.store.audit, done.correlation, ME), await scene.services.panes.list_panes()
     )
-    await do(home, taken_back.action, undoes=taken_back.undoes)
-    await do(home, SetTitle(pane=pane, title="x"))
-    with pytest.raises(StaleSnapshot) as told:
-        await do(home, taken_back.action, undoes=taken_back.undoes)
-    assert told.value.details["why"] == "already_undone"
-    (entry,) = await home.store.audit.list(filters=AuditFilter(outcome="refused"))
+    await run_action(scene, inverse.action, undoes=inverse.undoes)
+    await run_action(scene, SetTitle(pane=pane, title="x"))
+    with pytest.raises(StaleSnapshot) as error:
+        await run_action(scene, inverse.action, undoes=inverse.undoes)
+    assert error.value.details["why"] == "already_undone"
+    (entry,) = await scene.store.audit.list(filters=AuditFilter(outcome="refused"))
     assert (entry.why, entry.undoes) == ("already_undone", done.correlation)
 
 
-async def test_last_goes_back_step_by_step_through_ones_own_actions(home):
-    mux_id, pane = await home.bash()
-    home.tmux("select-pane", "-t", mux_id, "-T", "zero")
+async def test_undo_without_an_id_reverts_the_callers_actions_in_turn(scene):
+    mux_id, pane = await scene.start_bash()
+    scene.tmux("select-pane", "-t", mux_id, "-T", "zero")
     for title in ("one", "two"):
-        await do(home, SetTitle(pane=pane, title=title))
-    await undo(home)
-    await do(home, SetTitle(pane=pane, title="one"), ROBOT)
-    await undo(home)
-    assert home.tmux.read_format(mux_id, "#{pane_title}") == "zero"
+        await run_action(scene, SetTitle(pane=pane, title=title))
+    await run_undo(scene)
+    await run_action(scene, SetTitle(pane=pane, title="one"), ROBOT)
+    await run_undo(scene)
+    assert scene.tmux.read_format(mux_id, "#{pane_title}") == "zero"
     with pytest.raises(NotUndoable, match="no recent action"):
-        await undo(home)
+        await run_undo(scene)
 
 
-async def test_a_title_changed_since_is_kept(home):
-    mux_id, pane = await home.bash()
-    await do(home, SetTitle(pane=pane, title="ours"))
-    home.tmux("select-pane", "-t", mux_id, "-T", "theirs")
-    assert await refused(home) == "title_changed"
-    assert home.tmux.read_format(mux_id, "#{pane_title}") == "theirs"
+async def test_a_title_changed_since_is_kept(scene):
+    mux_id, pane = await scene.start_bash()
+    await run_action(scene, SetTitle(pane=pane, title="ours"))
+    scene.tmux("select-pane", "-t", mux_id, "-T", "theirs")
+    assert await undo_and_expect_refusal(scene) == "title_changed"
+    assert scene.tmux.read_format(mux_id, "#{pane_title}") == "theirs"
 
 
-async def test_a_former_title_with_a_secret_is_not_logged_and_not_restored(home):
+async def test_a_former_title_with_a_secret_is_not_logged_and_not_restored(scene):
     secret = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
-    mux_id, pane = await home.bash()
-    home.tmux("select-pane", "-t", mux_id, "-T", f"deploy {secret}")
-    await do(home, SetTitle(pane=pane, title="quiet"))
+    mux_id, pane = await scene.start_bash()
+    scene.tmux("select-pane", "-t", mux_id, "-T", f"deploy {secret}")
+    await run_action(scene, SetTitle(pane=pane, title="quiet"))
     with pytest.raises(NotUndoable, match="former title is not in the audit log"):
-        await undo(home)
-    assert secret not in str(await home.store.audit.list())
+        await run_undo(scene)
+    assert secret not in str(await scene.store.audit.list())
 
 
-async def test_the_former_active_pane_is_activated_again(home):
-    front, _ = await home.bash()
-    home.tmux("select-window", "-t", front)
-    other, pane = await home.bash()
-    await do(home, Activate(pane=pane))
-    assert home.tmux.read_format("=work:", "#{pane_id}") == other
-    await undo(home)
-    assert home.tmux.read_format("=work:", "#{pane_id}") == front
+async def test_the_former_active_pane_is_activated_again(scene):
+    front, _ = await scene.start_bash()
+    scene.tmux("select-window", "-t", front)
+    other, pane = await scene.start_bash()
+    await run_action(scene, Activate(pane=pane))
+    assert scene.tmux.read_format("=work:", "#{pane_id}") == other
+    await run_undo(scene)
+    assert scene.tmux.read_format("=work:", "#{pane_id}") == front
 
 
-async def test_an_active_pane_changed_since_is_kept(home):
-    first, _ = await home.bash()
-    home.tmux("select-window", "-t", first)
-    _, pane = await home.bash()
-    third, _ = await home.bash()
-    await do(home, Activate(pane=pane))
-    home.tmux("select-window", "-t", third)
-    assert await refused(home) == "front_changed"
-    assert home.tmux.read_format("=work:", "#{pane_id}") == third
+async def test_an_active_pane_changed_since_is_kept(scene):
+    first, _ = await scene.start_bash()
+    scene.tmux("select-window", "-t", first)
+    _, pane = await scene.start_bash()
+    third, _ = await scene.start_bash()
+    await run_action(scene, Activate(pane=pane))
+    scene.tmux("select-window", "-t", third)
+    assert await undo_and_expect_refusal(scene) == "front_changed"
+    assert scene.tmux.read_format("=work:", "#{pane_id}") == third
 
 
-async def test_activating_the_active_pane_cannot_be_undone(home):
-    mux_id, pane = await home.bash()
-    home.tmux("select-window", "-t", mux_id)
-    await do(home, Activate(pane=pane))
+async def test_activating_the_active_pane_cannot_be_undone(scene):
+    mux_id, pane = await scene.start_bash()
+    scene.tmux("select-window", "-t", mux_id)
+    await run_action(scene, Activate(pane=pane))
     with pytest.raises(NotUndoable, match="already active"):
-        await undo(home)
+        await run_undo(scene)
 
 
-async def test_a_former_active_pane_that_is_gone_is_not_activated(home):
-    front, _ = await home.bash()
-    home.tmux("select-window", "-t", front)
-    gone = await home.pane(front)
-    _, pane = await home.bash()
-    await do(home, Activate(pane=pane))
-    home.tmux("kill-pane", "-t", front)
-    await ended(home, gone)
-    assert await refused(home) == "pane_gone"
+async def test_a_former_active_pane_that_is_gone_is_not_activated(scene):
+    front, _ = await scene.start_bash()
+    scene.tmux("select-window", "-t", front)
+    gone = await scene.wait_for_capture(front)
+    _, pane = await scene.start_bash()
+    await run_action(scene, Activate(pane=pane))
+    scene.tmux("kill-pane", "-t", front)
+    await wait_until_ended(scene, gone)
+    assert await undo_and_expect_refusal(scene) == "pane_gone"
 
 
-async def ended(home: GateScene, pane) -> None:
-    """Wait until its end is on record."""
+async def wait_until_ended(scene: GateScene, pane) -> None:
+    """Wait until the end of the pane is stored."""
     async with asyncio.timeout(30):
-        while (await home.world.panes.find_pane(pane)).gone_at is None:
+        while (await scene.services.panes.find_pane(pane)).gone_at is None:
             await asyncio.sleep(0.005)
 
 
-async def test_a_spawned_program_is_closed(home):
-    outcome = await do(home, Spawn(where="window", session="work", command=("sleep", "600")))
-    pane = await home.pane(outcome.mux_pane)
-    undone = await undo(home)
+async def test_a_spawned_program_is_closed(scene):
+    outcome = await run_action(scene, Spawn(where="window", session="work", command=("sleep", "600")))
+    pane = await scene.wait_for_capture(outcome.mux_pane)
+    undone = await run_undo(scene)
     assert (undone.status, undone.pane) == ("done", pane)
-    await ended(home, pane)
-    assert await refused(home, outcome.correlation) == "already_undone"
+    await wait_until_ended(scene, pane)
+    assert await undo_and_expect_refusal(scene, outcome.correlation) == "already_undone"
 
 
-async def test_a_shell_is_closed_only_while_nothing_runs_in_it(home):
-    _, beside = await home.bash()
-    outcome = await do(home, Spawn(where="pane", beside=beside, command=("sh",)))
-    pane = await home.pane(outcome.mux_pane)
-    home.tmux.type_line(outcome.mux_pane, "sleep 600 &")
-    await wait_until(lambda: "sleep 600" in home.screen(outcome.mux_pane))
+async def test_a_shell_is_closed_only_while_nothing_runs_in_it(scene):
+    _, beside = await scene.start_bash()
+    outcome = await run_action(scene, Spawn(where="pane", beside=beside, command=("sh",)))
+    pane = await scene.wait_for_capture(outcome.mux_pane)
+    scene.tmux.type_line(outcome.mux_pane, "sleep 600 &")
+    await wait_until(lambda: "sleep 600" in scene.capture_screen(outcome.mux_pane))
     await wait_until(lambda: has_started(outcome.pid))
-    assert await refused(home) == "other_programs"
-    home.tmux.type_line(outcome.mux_pane, "kill %1; wait")
+    assert await undo_and_expect_refusal(scene) == "other_programs"
+    scene.tmux.type_line(outcome.mux_pane, "kill %1; wait")
     await wait_until(lambda: not has_started(outcome.pid))
-    assert (await undo(home)).status == "done"
-    await ended(home, pane)
+    assert (await run_undo(scene)).status == "done"
+    await wait_until_ended(scene, pane)
 
 
 def has_started(pid: int) -> bool:
@@ -199,114 +199,114 @@ def has_started(pid: int) -> bool:
         return bool(file.read().split())
 
 
-async def test_another_program_in_the_spawned_pane_is_not_closed(home):
-    outcome = await do(home, Spawn(where="window", session="work", command=("sleep", "600")))
-    await home.pane(outcome.mux_pane)
-    home.tmux("respawn-pane", "-k", "-t", outcome.mux_pane, "sleep 601")
-    assert await refused(home) in ("stale_pid", "pane_gone")  # before and after the change is noticed
-    assert home.tmux.read_format(outcome.mux_pane, "#{pane_dead}") == "0"
+async def test_another_program_in_the_spawned_pane_is_not_closed(scene):
+    outcome = await run_action(scene, Spawn(where="window", session="work", command=("sleep", "600")))
+    await scene.wait_for_capture(outcome.mux_pane)
+    scene.tmux("respawn-pane", "-k", "-t", outcome.mux_pane, "sleep 601")
+    assert await undo_and_expect_refusal(scene) in ("stale_pid", "pane_gone")  # before and after the change is detected
+    assert scene.tmux.read_format(outcome.mux_pane, "#{pane_dead}") == "0"
 
 
-async def test_a_pane_that_has_ended_by_itself_needs_no_undo(home):
-    outcome = await do(home, Spawn(where="window", session="work", command=("sleep", "600")))
-    pane = await home.pane(outcome.mux_pane)
-    home.tmux("kill-pane", "-t", outcome.mux_pane)
-    await ended(home, pane)
-    assert await refused(home) == "pane_gone"
+async def test_a_pane_that_has_ended_by_itself_needs_no_undo(scene):
+    outcome = await run_action(scene, Spawn(where="window", session="work", command=("sleep", "600")))
+    pane = await scene.wait_for_capture(outcome.mux_pane)
+    scene.tmux("kill-pane", "-t", outcome.mux_pane)
+    await wait_until_ended(scene, pane)
+    assert await undo_and_expect_refusal(scene) == "pane_gone"
 
 
-async def test_a_reservation_is_released(home):
-    _, pane = await home.bash()
-    await do(home, Reserve(pane=pane, owner="ann", seconds=60), owner="ann")
-    assert [one.owner for one in await home.store.reservations.list(home.world.clock.now())] == ["ann"]
-    assert (await undo(home)).status == "done"
-    assert await home.store.reservations.list(home.world.clock.now()) == []
+async def test_a_reservation_is_released(scene):
+    _, pane = await scene.start_bash()
+    await run_action(scene, Reserve(pane=pane, owner="ann", seconds=60), owner="ann")
+    assert [one.owner for one in await scene.store.reservations.list(scene.services.clock.now())] == ["ann"]
+    assert (await run_undo(scene)).status == "done"
+    assert await scene.store.reservations.list(scene.services.clock.now()) == []
 
 
-async def test_an_extended_reservation_is_not_released(home):
-    _, pane = await home.bash()
+async def test_an_extended_reservation_is_not_released(scene):
+    _, pane = await scene.start_bash()
     for seconds in (60, 120):
-        await do(home, Reserve(pane=pane, owner="ann", seconds=seconds), owner="ann")
+        await run_action(scene, Reserve(pane=pane, owner="ann", seconds=seconds), owner="ann")
     with pytest.raises(NotUndoable, match="extended a reservation"):
-        await undo(home)
+        await run_undo(scene)
 
 
-async def test_a_reservation_that_is_over_cannot_be_released(home):
-    _, pane = await home.bash()
-    await do(home, Reserve(pane=pane, owner="ann", seconds=60), owner="ann")
-    (held,) = await home.store.reservations.list(home.world.clock.now())
-    await home.store.reservations.release(held.id, home.world.clock.now())
-    assert await refused(home) == "not_reserved"
+async def test_an_undo_of_a_released_reservation_is_refused(scene):
+    _, pane = await scene.start_bash()
+    await run_action(scene, Reserve(pane=pane, owner="ann", seconds=60), owner="ann")
+    (held,) = await scene.store.reservations.list(scene.services.clock.now())
+    await scene.store.reservations.release(held.id, scene.services.clock.now())
+    assert await undo_and_expect_refusal(scene) == "not_reserved"
 
 
-async def test_a_text_that_waits_in_the_input_is_cleared(home):
-    mux_id, pane = await home.bash()
-    done = await home.send(pane, "echo not yet", enter=False)
-    undone = await undo(home, done.correlation)
+async def test_a_typed_but_unsubmitted_text_is_cleared(scene):
+    mux_id, pane = await scene.start_bash()
+    done = await scene.send(pane, "echo not yet", enter=False)
+    undone = await run_undo(scene, done.correlation)
     assert (undone.status, undone.why) == ("done", "input_cleared")
-    assert home.screen(mux_id).rstrip().endswith("$")
-    assert (await home.send(pane, "true next")).status == "delivered"
+    assert scene.capture_screen(mux_id).rstrip().endswith("$")
+    assert (await scene.send(pane, "true next")).status == "delivered"
 
 
-async def test_an_input_changed_since_is_kept(home):
-    mux_id, pane = await home.bash()
-    await home.send(pane, "echo not yet", enter=False)
-    home.tmux("send-keys", "-t", mux_id, "-l", " mine")
-    await wait_until(lambda: home.screen(mux_id).rstrip().endswith("mine"))
-    assert await refused(home) == "input_changed"
-    assert home.screen(mux_id).rstrip().endswith("$ echo not yet mine")
+async def test_an_input_changed_since_is_kept(scene):
+    mux_id, pane = await scene.start_bash()
+    await scene.send(pane, "echo not yet", enter=False)
+    scene.tmux("send-keys", "-t", mux_id, "-l", " mine")
+    await wait_until(lambda: scene.capture_screen(mux_id).rstrip().endswith("mine"))
+    assert await undo_and_expect_refusal(scene) == "input_changed"
+    assert scene.capture_screen(mux_id).rstrip().endswith("$ echo not yet mine")
 
 
-async def test_a_text_submitted_by_hand_is_not_cleared(home):
-    _, pane = await home.bash()
-    done = await home.send(pane, "sleep 600", enter=False)
-    home.tmux("send-keys", "-t", home.mux(pane), "Enter")
-    await wait_until(lambda: home.activity(pane)[0] == "command")
-    assert await refused(home, done.correlation) == "not_at_prompt"
+async def test_a_text_submitted_by_hand_is_not_cleared(scene):
+    _, pane = await scene.start_bash()
+    done = await scene.send(pane, "sleep 600", enter=False)
+    scene.tmux("send-keys", "-t", scene.find_mux_id(pane), "Enter")
+    await wait_until(lambda: scene.read_activity(pane)[0] == "command")
+    assert await undo_and_expect_refusal(scene, done.correlation) == "not_at_prompt"
 
 
-async def test_a_delivered_text_cannot_be_undone(home):
-    _, pane = await home.bash()
-    await home.send(pane, "sleep 600")
+async def test_a_delivered_text_cannot_be_undone(scene):
+    _, pane = await scene.start_bash()
+    await scene.send(pane, "sleep 600")
     with pytest.raises(NotUndoable, match=r"send_text [0-9a-f]+ cannot be undone: the program has read the text"):
-        await undo(home)
-    await do(home, Kill(pane=pane))
+        await run_undo(scene)
+    await run_action(scene, Kill(pane=pane))
     with pytest.raises(NotUndoable, match=r"kill [0-9a-f]+ cannot be undone"):
-        await undo(home)
-    await home.until_at_prompt(pane)
-    await do(home, SendKeys(pane=pane, keys=("C-l",)))
+        await run_undo(scene)
+    await scene.wait_until_at_prompt(pane)
+    await run_action(scene, SendKeys(pane=pane, keys=("C-l",)))
     with pytest.raises(NotUndoable, match=r"send_keys [0-9a-f]+ cannot be undone"):
-        await undo(home)
+        await run_undo(scene)
 
 
-async def test_an_unexecuted_or_unknown_action_cannot_be_undone(home):
-    _, pane = await home.bash()
-    home.policy.answer = "deny"
+async def test_an_unexecuted_or_unknown_action_cannot_be_undone(scene):
+    _, pane = await scene.start_bash()
+    scene.policy.answer = "deny"
     with pytest.raises(Exception, match="the test says so") as denied:
-        await do(home, SetTitle(pane=pane, title="never"))
+        await run_action(scene, SetTitle(pane=pane, title="never"))
     with pytest.raises(NotUndoable, match="was not executed: denied"):
-        await undo(home, denied.value.details["correlation"])
+        await run_undo(scene, denied.value.details["correlation"])
     with pytest.raises(BadRequest, match="action 'c0ffee' not found"):
-        await undo(home, "c0ffee")
+        await run_undo(scene, "c0ffee")
 
 
-async def test_an_undo_is_checked_by_the_policy(home):
-    mux_id, pane = await home.bash()
-    done = await do(home, SetTitle(pane=pane, title="stays"))
-    home.policy.answer = "deny"
+async def test_an_undo_is_checked_by_the_policy(scene):
+    mux_id, pane = await scene.start_bash()
+    done = await run_action(scene, SetTitle(pane=pane, title="stays"))
+    scene.policy.answer = "deny"
     with pytest.raises(Exception, match="the test says so"):
-        await undo(home, done.correlation)
-    assert home.tmux.read_format(mux_id, "#{pane_title}") == "stays"
-    home.policy.answer = "allow"
-    assert (await undo(home, done.correlation)).status == "done"
+        await run_undo(scene, done.correlation)
+    assert scene.tmux.read_format(mux_id, "#{pane_title}") == "stays"
+    scene.policy.answer = "allow"
+    assert (await run_undo(scene, done.correlation)).status == "done"
 
 
-async def test_a_reserved_pane_is_not_touched_by_an_undo_either(home):
-    _, pane = await home.bash()
-    done = await do(home, SetTitle(pane=pane, title="mine"))
-    await do(home, Reserve(pane=pane, owner="ann", seconds=60), replace(ME, kind="robot"), owner="ann")
+async def test_an_undo_respects_reservations(scene):
+    _, pane = await scene.start_bash()
+    done = await run_action(scene, SetTitle(pane=pane, title="mine"))
+    await run_action(scene, Reserve(pane=pane, owner="ann", seconds=60), replace(ME, kind="robot"), owner="ann")
     with pytest.raises(Exception, match="reserved by ann"):
-        await undo(home, done.correlation)
+        await run_undo(scene, done.correlation)
 
 
 ME = Actor(kind="human", uid=1000, pid=1)
@@ -329,7 +329,7 @@ def done(kind: str, observed: dict | None = None, **more) -> AuditEntry:
 PANES = [pane(1, "%1"), pane(2, "%2"), pane(3, "%2", server=ELSEWHERE)]
 
 
-def test_a_title_is_restored_while_ours_is_set():
+def test_a_title_is_restored_only_while_the_new_one_is_set():
     found = build_inverse(done("set_title", {"former_title": "before", "title": "ours"}), PANES)
     assert found.action == SetTitle(pane=1, title="before")
     assert found.undoes == UndoPrecondition(correlation="c1", title="ours")
@@ -359,10 +359,10 @@ def test_a_shell_must_have_no_child_processes(command, is_alone):
     ],
     ids=["another process", "gone", "seen long before"],
 )
-def test_a_pane_that_is_not_the_spawned_one_is_left_alone(other):
-    with pytest.raises(StaleSnapshot) as told:
+def test_a_pane_that_is_not_the_spawned_one_is_not_closed(other):
+    with pytest.raises(StaleSnapshot) as error:
         build_inverse(done("spawn", {"mux_pane": "%2", "pid": 102}), [other])
-    assert told.value.details["why"] == "pane_gone"
+    assert error.value.details["why"] == "pane_gone"
 
 
 def test_a_reservation_is_released_also_when_its_pane_is_gone():
@@ -370,7 +370,7 @@ def test_a_reservation_is_released_also_when_its_pane_is_gone():
     assert found.action == Release(pane=1, reservation=7)
 
 
-def test_only_a_text_that_waits_is_cleared():
+def test_only_an_unsubmitted_text_is_cleared():
     waiting = done("send_text", outcome="typed_not_submitted")
     found = build_inverse(waiting, PANES)
     assert (found.action, found.undoes.is_typed) == (SendKeys(pane=1, keys=("C-u",)), True)

@@ -17,15 +17,15 @@ ACTION = SendText(pane=PaneId(1), text="make test")
 
 @pytest.fixture
 def program(tmp_path):
-    """A shell script as a hook."""
+    """Return a function that writes a shell script as a hook."""
 
-    def make(body: str, **more) -> PolicyHook:
+    def write_hook(body: str, **more) -> PolicyHook:
         path = tmp_path / f"hook{len(os.listdir(tmp_path))}"
         path.write_text(f"#!/bin/sh\n{body}\n")
         path.chmod(0o700)
         return PolicyHook(id="h", program=(str(path),), **more)
 
-    return make
+    return write_hook
 
 
 async def run_decisions(*hooks: PolicyHook) -> list[str]:

@@ -1,4 +1,4 @@
-"""The recorded scenes of the real programs (tests/recordings): each means today what it meant when it was recorded."""
+"""The recorded scenes of the real programs (tests/recordings) still give the recorded states."""
 
 from typing import get_args
 
@@ -20,26 +20,26 @@ UNSEEN = {
     "opencode": "always_asked reason_asked working_narrow usage_limit_reached",
     "copilot": "choice_open compacting usage_limit_reached compaction_failed about_to_leave",
 }
-"""Rules that were written from what the makers say, or from a screen that nobody could bring about again."""
+"""Rules without a recording: written from documentation, or from a screen that could not be reproduced."""
 pytestmark = pytest.mark.parametrize("adapter", RECORDED.values(), ids=RECORDED)
 
 
-def test_a_run_means_what_it_meant(adapter: ComposedAdapter) -> None:
+def test_recorded_runs_give_the_recorded_states(adapter: ComposedAdapter) -> None:
     assert scene_checks.find_changed_scenes(adapter) == {}
 
 
-def test_every_signal_may_be_heard_and_is_short(adapter: ComposedAdapter) -> None:
+def test_signals_of_recordings_are_accepted_and_short(adapter: ComposedAdapter) -> None:
     assert scene_checks.find_refused_signals(adapter) == []
 
 
-def test_the_same_record_twice_is_the_same_evidence(adapter: ComposedAdapter) -> None:
+def test_reading_a_record_twice_gives_the_same_keys(adapter: ComposedAdapter) -> None:
     for record in (record for scene in load_scenes(adapter.name) for record in scene.records):
         assert [one.dedupe_key for one in adapter.read_record(record)] == [
             one.dedupe_key for one in adapter.read_record(record)
         ]
 
 
-def test_screens_alone_never_show_a_dialog_that_is_not_there(adapter: ComposedAdapter) -> None:
+def test_recorded_screens_show_exactly_the_recorded_dialogs(adapter: ComposedAdapter) -> None:
     assert scene_checks.find_false_dialogs(adapter) == []
 
 
@@ -48,5 +48,5 @@ def test_every_state_was_recorded(adapter: ComposedAdapter) -> None:
     assert set(get_args(StateName)) - recorded <= {"unknown"}
 
 
-def test_all_other_rules_were_seen_to_hold_on_the_real_program(adapter: ComposedAdapter) -> None:
+def test_only_the_listed_rules_match_no_recorded_screen(adapter: ComposedAdapter) -> None:
     assert scene_checks.find_unseen_rules(adapter) == set(UNSEEN[adapter.name].split())

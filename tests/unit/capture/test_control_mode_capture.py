@@ -32,13 +32,13 @@ async def start_capture(harness, mux_id: str) -> PaneCaptureState:
 
 
 def is_counted(digits: str) -> bool:
-    """Whether the text is made of consecutive numbers of eight digits and a rest."""
+    """Return True if the text consists of consecutive numbers of eight digits and a rest."""
     numbers = [int(digits[at : at + 8]) for at in range(0, len(digits) // 8 * 8, 8)]
     return len(numbers) > 100 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 async def read_first_screen(capture_store, epoch) -> str:
-    """All that the pane showed when the epoch began, the row of the cursor last."""
+    """Return the text of the pane at the start of the epoch, the cursor row last."""
     lines = await capture_store.store.output.read_lines(epoch.pane, limit=5000)
     begun = msgspec.msgpack.decode(epoch.carry, type=EpochCarry).begun
     return "".join(line.text for line in lines if line.source == "screen") + begun.text
@@ -59,7 +59,7 @@ async def test_a_capture_starts_exactly_after_the_baseline(tmux, harness):
         await harness.control_capture.end_capture(state, "pane_exited")
 
 
-async def test_switching_to_a_pipe_loses_and_doubles_nothing(tmux, harness):
+async def test_switching_to_a_pipe_loses_and_duplicates_no_bytes(tmux, harness):
     for _ in range(3):
         mux_id = tmux.open_window("work", COUNTING)
         state = await start_capture(harness, mux_id)
@@ -69,8 +69,8 @@ async def test_switching_to_a_pipe_loses_and_doubles_nothing(tmux, harness):
         assert await harness.control_capture.switch_to_pipe(state, pipe, harness.server, command)
         await wait_until(lambda epoch=pipe: harness.capture_store.epochs.measure_size(epoch) > 5000)
         log = harness.capture_store.read_raw(control) + harness.capture_store.read_raw(pipe)
-        whole = (await read_first_screen(harness.capture_store, control)) + log.decode().replace("\r\n", "")
-        assert is_counted(whole)
+        text = (await read_first_screen(harness.capture_store, control)) + log.decode().replace("\r\n", "")
+        assert is_counted(text)
         assert (state.data_plane, await harness.capture_store.list_end_causes(state.pane)) == ("pipe", ["joined", None])
         assert await harness.capture_store.list_gaps(state.pane) == []
         tmux("kill-pane", "-t", mux_id)

@@ -20,7 +20,7 @@ async def begin_epoch(capture_store, pane, *rows, **more):
     return await capture_store.epochs.begin_epoch(await capture_store.reserve_epoch(pane), build_capture(*rows, **more))
 
 
-async def test_the_first_screen_is_the_first_text(capture_store):
+async def test_the_first_screen_is_stored_as_the_first_text(capture_store):
     pane = await capture_store.add_pane()
     epoch = await begin_epoch(capture_store, pane, "one", "two  ", "", "three", "", "")
     assert await capture_store.read_lines(pane) == ["one", "two", "", "three"]
@@ -31,12 +31,12 @@ async def test_the_first_screen_is_the_first_text(capture_store):
 
 
 def build_prompt_capture(*rows: str, column: int, width: int = 80) -> PaneCapture:
-    """The cursor stands in the last row, and the rest of the screen is blank."""
+    """Build a capture with the cursor in the last row and a blank rest of the screen."""
     blank = ("",) * (24 - len(rows))
     return PaneCapture(rows=(*rows, *blank), width=width, height=24, cursor_x=column, cursor_y=len(rows) - 1)
 
 
-async def test_the_row_of_the_cursor_and_what_is_typed_there_are_one_line(capture_store):
+async def test_the_cursor_row_and_text_typed_there_are_one_line(capture_store):
     pane = await capture_store.add_pane()
     epoch = await capture_store.epochs.begin_epoch(
         await capture_store.reserve_epoch(pane), build_prompt_capture("done", "$", column=2)
@@ -52,7 +52,7 @@ async def test_the_row_of_the_cursor_and_what_is_typed_there_are_one_line(captur
     assert await capture_store.read_lines(pane) == ["done", "$ echo hi", "hi"]
 
 
-async def test_a_repainted_row_is_not_doubled(capture_store):
+async def test_a_repainted_row_is_stored_once(capture_store):
     pane = await capture_store.add_pane()
     epoch = await capture_store.epochs.begin_epoch(
         await capture_store.reserve_epoch(pane), build_prompt_capture("12 % done", column=0)
@@ -69,7 +69,7 @@ async def test_an_unused_prompt_is_stored_once_however_often_capture_restarts(ca
     assert await capture_store.read_lines(pane) == ["alpha", "beta", "gamma", "$"]
 
 
-async def test_a_half_typed_secret_is_masked_and_the_line_goes_on_behind_it(capture_store):
+async def test_a_half_typed_secret_is_masked_and_the_line_continues(capture_store):
     pane, row = await capture_store.add_pane(), f"$ login {KEY}"
     epoch = await capture_store.epochs.begin_epoch(
         await capture_store.reserve_epoch(pane), build_prompt_capture(row, column=len(row))
@@ -154,7 +154,7 @@ async def test_an_end_and_its_gap_are_stored_together_or_not_at_all(capture_stor
         (MARKED_END + b"and more\r\n", "pane_exited", "tail_uncertain", True),
     ],
 )
-async def test_an_end_that_proves_nothing_leaves_a_gap(capture_store, data, ended_by, cause, is_over):
+async def test_an_unproven_end_leaves_a_gap(capture_store, data, ended_by, cause, is_over):
     pane = await capture_store.add_pane()
     epoch = await begin_epoch(capture_store, pane)
     await capture_store.epochs.end_epoch(epoch, ended_by, capture_store.write_output(epoch, data))
@@ -181,7 +181,7 @@ async def test_the_gap_begins_at_the_end_record_of_the_log(capture_store):
     assert [one.closed_at for one in await capture_store.list_epochs(pane)] == [now - 5 * NS]
 
 
-async def test_the_gap_begins_when_the_caller_knows_better_and_never_in_the_future(capture_store):
+async def test_the_gap_begins_at_missed_since_and_never_in_the_future(capture_store):
     pane = await capture_store.add_pane()
     first, second = await begin_epoch(capture_store, pane), await begin_epoch(capture_store, pane)
     now = capture_store.clock.now()
@@ -192,7 +192,7 @@ async def test_the_gap_begins_when_the_caller_knows_better_and_never_in_the_futu
     assert now < late.start_at <= capture_store.clock.now()
 
 
-async def test_the_last_that_a_log_vouches_for_is_its_end_its_last_byte_or_its_beginning(capture_store):
+async def test_the_last_byte_time_is_that_of_the_end_record_last_byte_or_start(capture_store):
     pane = await capture_store.add_pane()
     silent, cut, ended = [await begin_epoch(capture_store, pane) for _ in range(3)]
     now = capture_store.clock.now()
@@ -215,7 +215,7 @@ async def test_capturing_a_pane_again_ends_its_gap_at_the_new_epoch(capture_stor
     assert gap.start_at <= gap.end_at
 
 
-async def test_an_epoch_that_was_only_reserved_is_not_resumed(capture_store):
+async def test_a_reserved_epoch_is_not_resumed(capture_store):
     pane = await capture_store.add_pane()
     assert not await capture_store.epochs.resume_epoch(await capture_store.reserve_epoch(pane), is_stream_open=False)
     assert capture_store.pipeline.current_readers == {}
@@ -230,7 +230,7 @@ async def write_word(capture_store, epoch):
 
 
 async def keep_stream(capture_store, epoch):
-    """The recorder holds it, and the pane is quiet."""
+    """Keep the stream open in the recorder while the pane is quiet."""
 
 
 @pytest.mark.parametrize("sign", [begin_with_screen, write_word, keep_stream])
@@ -281,11 +281,11 @@ def test_rows_after_the_tail_are_returned():
     assert find_rows_after_tail(OLD, [*OLD[1:], "done", "$ "]) == ["done", "$ "]
 
 
-def test_nothing_new_is_an_empty_list_and_not_unknown():
+def test_no_new_rows_are_an_empty_list_and_not_none():
     assert find_rows_after_tail(OLD, OLD) == []
 
 
-def test_two_possible_places_prove_nothing():
+def test_a_tail_that_occurs_twice_proves_nothing():
     assert find_rows_after_tail(OLD, [*OLD, "x", *OLD, "y"]) is None
 
 
@@ -294,7 +294,7 @@ def test_a_few_equal_or_blank_lines_prove_nothing():
     assert find_rows_after_tail(OLD, ["linking", "new"]) is None
 
 
-def test_a_capture_of_something_else_proves_nothing():
+def test_a_capture_without_the_tail_proves_nothing():
     assert find_rows_after_tail(OLD, ["a", "b", "c", "d"]) is None
 
 

@@ -51,7 +51,7 @@ async def test_a_foreign_pipe_is_never_touched_and_control_mode_captures(harness
     assert await harness.capture_store.list_gaps(pane) == []
 
 
-async def test_a_pane_switches_to_our_pipe_without_a_gap_when_the_foreign_pipe_closes(harness, cat, folder):
+async def test_a_pane_switches_to_a_pipe_without_a_gap_when_the_foreign_pipe_closes(harness, cat, folder):
     steal_pipe(harness, cat, f"{folder}/theirs")
     pane = await harness.adopt_pane(cat)
     await harness.wait_captured(cat, "control")
@@ -85,7 +85,7 @@ async def test_a_pane_whose_pipe_was_closed_by_others_is_not_piped_again(harness
     assert harness.tmux.read_format(cat, "#{pane_pipe}") == "0"
 
 
-async def test_nor_by_a_later_daemon(harness, cat):
+async def test_a_pane_whose_pipe_was_closed_by_others_is_not_piped_by_a_later_daemon(harness, cat):
     pane = await harness.adopt_pane(cat)
     await harness.capture_store.store.output.record_gap(Gap(pane=pane, cause="pipe_closed", start_at=1, end_at=2))
     await harness.captures.release_pane(cat)
@@ -108,7 +108,7 @@ async def test_a_killed_recorder_is_one_gap_and_every_pane_is_piped_again(harnes
     assert (await harness.capture_store.read_lines(pane)).count("before") == 2
 
 
-async def test_a_pipe_opened_after_ours_died_is_not_replaced(harness, cat, folder):
+async def test_a_foreign_pipe_opened_after_the_recorder_died_is_not_replaced(harness, cat, folder):
     pane = await harness.adopt_pane(cat)
     await harness.wait_captured(cat)
     os.kill(harness.recorder.pid, signal.SIGKILL)
@@ -230,7 +230,7 @@ async def test_an_epoch_with_an_open_stream_continues_without_a_gap(harness, cat
     assert await harness.capture_store.list_gaps(pane) == []
 
 
-async def test_a_gap_that_was_left_open_before_it_ends_where_it_began(harness, cat):
+async def test_an_open_gap_before_a_resumed_epoch_ends_at_its_start(harness, cat):
     pane = await harness.adopt_pane(cat)
     await harness.wait_captured(cat)
     (epoch,) = await harness.capture_store.list_epochs(pane)
@@ -280,8 +280,8 @@ async def test_a_log_truncated_without_a_daemon_is_a_gap_and_a_new_capture(harne
     assert await harness.capture_store.list_gap_causes(pane) == ["log_truncated"]
 
 
-async def test_of_two_epochs_that_were_left_open_the_older_ends_and_the_newer_goes_on(harness, cat):
-    """The daemon was killed while a pane went over from control to its pipe."""
+async def test_of_two_open_epochs_the_older_ends_and_the_newer_continues(harness, cat):
+    """The daemon was killed while a pane switched from control mode to its pipe."""
     pane = await harness.adopt_pane(cat)
     old = await harness.capture_store.reserve_epoch(pane, "control")
     harness.capture_store.write_output(old, b"by control\r\n")
@@ -311,7 +311,7 @@ async def test_a_pipe_that_was_stolen_while_no_daemon_ran_is_a_gap_since_then(ha
 
 @pytest.fixture
 async def person(harness):
-    """Somebody who is attached to a session of their own, in which the pane's pipe is theirs too."""
+    """A pane in another session with an attached client and a foreign pipe."""
     mux_id = harness.tmux.start_session("theirs", "cat")
     argv = ["tmux", "-S", harness.tmux.socket, "-C", "attach-session", "-t", "=theirs", "-f", "no-output"]
     client = ControlClient(argv, on_notice=lambda notice: None)
@@ -339,7 +339,7 @@ async def test_a_session_with_destroy_unattached_gets_no_client_and_a_gap(harnes
     assert [gap.end_at is None for gap in await harness.capture_store.list_gaps(pane)] == [False]
 
 
-async def test_our_client_detaches_when_its_session_gets_destroy_unattached(harness, person):
+async def test_the_client_detaches_when_its_session_gets_destroy_unattached(harness, person):
     pane = await harness.adopt_pane(person)
     await harness.wait_captured(person, "control")
     await harness.type_and_wait(person, "heard")
@@ -352,7 +352,7 @@ async def test_our_client_detaches_when_its_session_gets_destroy_unattached(harn
     await harness.wait_captured(person, "control")
 
 
-async def test_our_client_detaches_when_the_server_gets_exit_unattached(harness, person):
+async def test_the_client_detaches_when_the_server_gets_exit_unattached(harness, person):
     pane = await harness.adopt_pane(person)
     await harness.wait_captured(person, "control")
     harness.server.exits_unattached = True
@@ -363,7 +363,7 @@ async def test_our_client_detaches_when_the_server_gets_exit_unattached(harness,
     await harness.wait_captured(person, "control")
 
 
-async def test_without_a_control_client_a_foreign_pipe_is_a_gap_from_the_first_moment(capture_store, tmux, cat, folder):
+async def test_without_a_control_client_a_foreign_pipe_is_a_gap_at_once(capture_store, tmux, cat, folder):
     plain = await CaptureHarness(capture_store, tmux).open(PlainClient("tmux", tmux.socket, lambda: None))
     steal_pipe(plain, cat, f"{folder}/theirs")
     pane = await plain.adopt_pane(cat)
@@ -422,10 +422,10 @@ async def test_a_full_disk_ends_a_control_mode_capture(harness, cat, folder):
     assert await harness.capture_store.list_gap_causes(pane) == ["disk_full"]
 
 
-async def test_stopping_closes_our_pipes_and_keeps_foreign_ones(harness, cat, folder):
+async def test_stopping_closes_termvisor_pipes_and_keeps_foreign_ones(harness, cat, folder):
     other = harness.tmux.open_window("work", "cat")
     steal_pipe(harness, other, f"{folder}/theirs")
-    ours, theirs = await harness.adopt_pane(cat), await harness.adopt_pane(other)
+    captured, foreign = await harness.adopt_pane(cat), await harness.adopt_pane(other)
     await harness.wait_captured(cat)
     await harness.wait_captured(other, "control")
     await harness.captures.stop(keep_pipes=False)
@@ -434,14 +434,14 @@ async def test_stopping_closes_our_pipes_and_keeps_foreign_ones(harness, cat, fo
         "0",
         "1",
     )
-    assert await harness.capture_store.list_end_causes(ours) == ["stopped"]
-    assert await harness.capture_store.list_gap_causes(ours) == ["recorder_restart"]
-    assert await harness.capture_store.list_end_causes(theirs) == ["link_down"]
+    assert await harness.capture_store.list_end_causes(captured) == ["stopped"]
+    assert await harness.capture_store.list_gap_causes(captured) == ["recorder_restart"]
+    assert await harness.capture_store.list_end_causes(foreign) == ["link_down"]
     assert [gap.end_at for gap in await harness.capture_store.list_gaps()] == [None, None]
     assert harness.list_client_sessions() == ["_visor"]
 
 
-async def test_a_pipe_that_was_stolen_just_before_we_stop_is_not_closed(harness, cat, folder):
+async def test_a_pipe_stolen_just_before_the_stop_is_not_closed(harness, cat, folder):
     await harness.adopt_pane(cat)
     await harness.wait_captured(cat)
     steal_pipe(harness, cat, f"{folder}/theirs")

@@ -12,28 +12,28 @@ ONE = PaneFacts(
 TWO = replace(ONE, mux_id=MuxPaneId("%2"), pid=11)
 
 
-def kinds(old, new):
+def list_change_kinds(old, new):
     changes = diff_listings({facts.mux_id: facts for facts in old}, {facts.mux_id: facts for facts in new})
     return [(change.kind, change.mux_id) for change in changes]
 
 
-def test_nothing_happened():
-    assert kinds([ONE, TWO], [ONE, TWO]) == []
+def test_equal_listings_have_no_changes():
+    assert list_change_kinds([ONE, TWO], [ONE, TWO]) == []
 
 
 def test_gone_panes_are_reported_before_new_ones():
-    assert kinds([ONE], [TWO]) == [("pane_gone", "%1"), ("pane_appeared", "%2")]
+    assert list_change_kinds([ONE], [TWO]) == [("pane_gone", "%1"), ("pane_appeared", "%2")]
 
 
 def test_another_process_in_the_same_pane_is_a_respawn():
-    assert kinds([ONE], [replace(ONE, pid=12)]) == [("pane_respawned", "%1")]
-    assert kinds([ONE], [replace(ONE, pid_started=6)]) == [("pane_respawned", "%1")]
+    assert list_change_kinds([ONE], [replace(ONE, pid=12)]) == [("pane_respawned", "%1")]
+    assert list_change_kinds([ONE], [replace(ONE, pid_started=6)]) == [("pane_respawned", "%1")]
 
 
-def test_a_program_that_ended_in_a_pane_that_stays_has_died():
-    assert kinds([ONE], [replace(ONE, dead=True, dead_status=3)]) == [("pane_died", "%1")]
+def test_a_program_that_exits_in_a_remaining_pane_is_died():
+    assert list_change_kinds([ONE], [replace(ONE, dead=True, dead_status=3)]) == [("pane_died", "%1")]
 
 
-def test_moving_is_not_renaming():
-    assert kinds([ONE], [replace(ONE, session_id="$1", session_name="other")]) == [("pane_moved", "%1")]
-    assert kinds([ONE], [replace(ONE, window_name="logs")]) == [("pane_renamed", "%1")]
+def test_a_moved_pane_is_not_renamed():
+    assert list_change_kinds([ONE], [replace(ONE, session_id="$1", session_name="other")]) == [("pane_moved", "%1")]
+    assert list_change_kinds([ONE], [replace(ONE, window_name="logs")]) == [("pane_renamed", "%1")]

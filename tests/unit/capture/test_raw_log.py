@@ -24,7 +24,7 @@ OPEN, CLOSED = EpochProgress(1 << 40, False), EpochProgress(1 << 40, True)
 
 @pytest.fixture
 def write_epoch(tmp_path):
-    """Writes an epoch whose segments hold so many bytes each."""
+    """Return a function that writes an epoch with segments of the given sizes."""
 
     def write_epoch(pane: int, epoch: int, *sizes: int, at: int = 100) -> str:
         folder = f"{tmp_path}/{pane}/{epoch}"
@@ -57,7 +57,7 @@ def test_every_segment_is_listed_with_its_size_and_the_next_size(write_epoch, tm
     assert seen[2].disk_bytes == 5 + 16
 
 
-def test_foreign_names_and_damaged_files_do_no_harm(write_epoch, tmp_path):
+def test_foreign_names_and_damaged_files_are_ignored(write_epoch, tmp_path):
     (tmp_path / "notes").touch()
     folder = write_epoch(1, 1, 5)
     (tmp_path / "1" / "x").mkdir()
@@ -87,25 +87,25 @@ def test_a_segment_is_complete_when_it_is_closed_and_its_text_is_stored(facts, p
     assert (is_complete(found, known), is_sealable(found, known)) == (is_over, is_ripe)
 
 
-def test_the_old_go_by_when_they_were_last_written():
+def test_segments_last_written_before_the_limit_are_selected():
     old, new = build_segment(written_at=99), build_segment(written_at=100)
     assert raw_log.select_older_than([old, new], 100) == [old]
 
 
-def test_of_each_pane_the_newest_bytes_stay_in_whole_segments():
+def test_the_oldest_segments_beyond_the_pane_limit_are_selected():
     first, second, third = build_segment(start=0), build_segment(start=10), build_segment(epoch=2, start=0)
     other = build_segment(pane=2, epoch=3)
     assert raw_log.select_beyond_pane_limit([first, second, third, other], 15) == [first]
     assert raw_log.select_beyond_pane_limit([first, second, third, other], 10) == [second, first]
 
 
-def test_the_oldest_of_all_go_until_there_is_room():
+def test_the_oldest_segments_are_selected_until_enough_bytes_are_freed():
     old, mid, new = (build_segment(epoch=epoch, written_at=at) for epoch, at in ((3, 1), (1, 2), (2, 3)))
     assert raw_log.select_oldest([new, mid, old], 13) == [old, mid]
     assert raw_log.select_oldest([new, mid, old], 0) == []
 
 
-def test_empty_folders_of_what_is_over_are_removed(tmp_path):
+def test_empty_folders_of_closed_epochs_are_removed(tmp_path):
     for name in ("1/1", "1/2", "1/3", "2/4"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "1/3/0000000000000000.raw").touch()
@@ -139,7 +139,7 @@ def test_capture_resumes_once_writes_succeed_and_leaves_no_probe_file(tmp_path):
     assert os.listdir(tmp_path / "later") == []
 
 
-def test_a_little_room_is_not_enough(tmp_path):
+def test_less_space_than_the_probe_size_is_not_enough(tmp_path):
     room = DiskSpaceProbe(f"{tmp_path}/raw")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     room.report_write_failure(0.0)
@@ -151,7 +151,7 @@ def test_a_little_room_is_not_enough(tmp_path):
     assert room.has_space(6.0)
 
 
-def test_a_try_that_was_wrong_is_not_repeated_at_once(tmp_path):
+def test_a_failed_write_after_a_probe_doubles_the_wait(tmp_path):
     room = DiskSpaceProbe(f"{tmp_path}/raw")
     room.report_write_failure(0.0)
     assert room.has_space(1.0)

@@ -52,12 +52,12 @@ class ClientSandbox:
         self.updates.put_nowait(StreamGrew(epoch, size))
 
     def open_pipe(self, name: str) -> socket.socket:
-        ours, theirs = socket.socketpair()
-        with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as helper:
+        client_end, recorder_end = socket.socketpair()
+        with recorder_end, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as helper:
             helper.connect(self.paths.recorder_socket)
-            socket.send_fds(helper, [f"hold {name}".encode()], [theirs.fileno()])
+            socket.send_fds(helper, [f"hold {name}".encode()], [recorder_end.fileno()])
             assert helper.recv(100) == b"ok\n"
-        return ours
+        return client_end
 
     async def wait_for(self, expected) -> list:
         updates = [await asyncio.wait_for(self.updates.get(), 20)]
@@ -67,9 +67,9 @@ class ClientSandbox:
 
     def read_content(self, name: str) -> bytes:
         reader = SegmentReader(f"{self.paths.raw_dir}/{name}")
-        whole = b"".join(data for _, data, _ in reader.read_pieces(0, 1 << 30))
+        content = b"".join(data for _, data, _ in reader.read_pieces(0, 1 << 30))
         reader.close()
-        return whole
+        return content
 
     async def close(self) -> None:
         for client in reversed(self.clients):
@@ -102,7 +102,7 @@ async def test_a_recorder_is_started_and_reports_a_stream_from_open_to_end(sandb
     assert client.streams == {}
 
 
-async def test_starting_twice_is_starting_once(sandbox):
+async def test_starting_twice_starts_one_recorder(sandbox):
     client = sandbox.make_client()
     await client.start()
     pid = client.pid
@@ -110,7 +110,7 @@ async def test_starting_twice_is_starting_once(sandbox):
     assert client.pid == pid
 
 
-async def test_another_link_finds_the_running_recorder_and_its_streams(sandbox):
+async def test_another_client_finds_the_running_recorder_and_its_streams(sandbox):
     first, second = sandbox.make_client(), sandbox.make_client()
     await first.start()
     pipe = sandbox.open_pipe("1/2")
@@ -121,7 +121,7 @@ async def test_another_link_finds_the_running_recorder_and_its_streams(sandbox):
     pipe.close()
 
 
-async def test_of_two_links_that_start_at_once_both_reach_the_same_recorder(sandbox):
+async def test_two_clients_that_start_at_once_reach_the_same_recorder(sandbox):
     first, second = sandbox.make_client(), sandbox.make_client()
     pids = []
     for outcome in await asyncio.gather(first.start(), second.start(), return_exceptions=True):
@@ -156,7 +156,7 @@ async def test_a_killed_recorder_is_reported_once_and_can_be_restarted(sandbox):
     pipe.close()
 
 
-async def test_re_execution_keeps_the_process_and_loses_nothing(sandbox):
+async def test_a_reexec_keeps_the_process_and_loses_no_bytes(sandbox):
     client = sandbox.make_client()
     await client.start()
     pid = client.pid
@@ -211,7 +211,7 @@ async def test_changes_during_a_reexec_are_reported_after_it(sandbox):
     ]
 
 
-async def test_a_program_that_cannot_start_is_not_executed(sandbox):
+async def test_a_successor_that_cannot_start_is_not_executed(sandbox):
     client = sandbox.make_client()
     await client.start()
     with pytest.raises(Unavailable, match="not found"):
@@ -268,7 +268,7 @@ async def test_a_recorder_with_another_protocol_version_is_an_error(sandbox, mon
     monkeypatch.undo()
 
 
-async def test_a_stopped_recorder_is_reported_and_not_waited_for_for_ever(sandbox, monkeypatch):
+async def test_a_stopped_recorder_is_reported_after_the_timeout(sandbox, monkeypatch):
     first, second = sandbox.make_client(), sandbox.make_client()
     await first.start()
     pid = first.pid
@@ -308,8 +308,8 @@ def tmux(sandbox):
     """A private tmux server with one pane that runs cat."""
     base = ["tmux", "-S", f"{sandbox.path}/t", "-f", "/dev/null"]
 
-    def run(*words: str) -> str:
-        return subprocess.run([*base, *words], check=True, capture_output=True, text=True).stdout.strip()
+    def run(*arguments: str) -> str:
+        return subprocess.run([*base, *arguments], check=True, capture_output=True, text=True).stdout.strip()
 
     run("new-session", "-d", "-s", "s", "-x", "80", "-y", "24", "stty -echo; cat")
     yield run

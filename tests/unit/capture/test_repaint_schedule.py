@@ -20,7 +20,7 @@ def build_activity(**flags) -> PaintActivity:
 
 
 def list_sample_times(schedule: RepaintSchedule, activities: dict[float, PaintActivity], until: float) -> list[float]:
-    """The instants at which looks are taken, stepping through time in hundredths of a second."""
+    """Return the instants at which samples are taken, in steps of a hundredth of a second."""
     taken = []
     for step in range(int(until * 100) + 1):
         now = step / 100

@@ -37,12 +37,12 @@ class Scene:
     def __init__(self) -> None:
         self.clock, self.server, self.samples = AdvancedClock(), FakeScreenSource(), list[ScreenSample]()
         self.is_there = True
-        self.sampler = ScreenSampler(self.clock, self.place, self.take)
+        self.sampler = ScreenSampler(self.clock, self.find_pane, self.store_samples)
 
-    def place(self, pane: PaneId) -> tuple[FakeScreenSource, MuxPaneId] | None:
+    def find_pane(self, pane: PaneId) -> tuple[FakeScreenSource, MuxPaneId] | None:
         return (self.server, MuxPaneId(f"%{pane}")) if self.is_there else None
 
-    async def take(self, samples: list[ScreenSample]) -> None:
+    async def store_samples(self, samples: list[ScreenSample]) -> None:
         self.samples += samples
 
     def paint(self, *panes: int, **flags) -> None:
@@ -52,13 +52,13 @@ class Scene:
     def leave(self, pane: int, epoch: int = 1) -> None:
         self.sampler.note_activity(PaintActivity(PaneId(pane), EpochId(epoch)))
 
-    async def later(self) -> None:
-        """Half a second passes at once."""
+    async def advance_half_second(self) -> None:
+        """Advance the clock by half a second."""
         self.clock.advance_s += MIN_SAMPLE_INTERVAL_S
         await asyncio.sleep(0)
 
     @property
-    def seen(self) -> list[str]:
+    def sampled_texts(self) -> list[str]:
         return [sample.capture.rows[0] for sample in self.samples]
 
 
@@ -84,7 +84,7 @@ async def test_a_repainted_pane_is_sampled_with_its_lifetime_and_time(scene):
     assert before <= sample.captured_at <= scene.clock.now()
 
 
-async def test_panes_that_are_due_together_are_asked_for_in_one_go(scene):
+async def test_panes_that_are_due_together_are_captured_in_one_request(scene):
     scene.paint(1, 2, 3, is_update_complete=True)
     await wait_until(lambda: len(scene.samples) == 3)
     assert scene.server.requests == [["%1", "%2", "%3"]]
@@ -95,13 +95,13 @@ async def test_a_pane_that_no_longer_repaints_is_not_sampled(scene):
     scene.leave(1)
     scene.paint(2)
     await wait_until(lambda: scene.samples)
-    assert scene.seen == ["%2"]
+    assert scene.sampled_texts == ["%2"]
 
 
 async def test_the_end_of_an_older_epoch_does_not_stop_sampling_a_newer_one(scene):
     scene.paint(1)
     scene.leave(1, epoch=9)
-    await wait_until(lambda: scene.seen == ["%1"])
+    await wait_until(lambda: scene.sampled_texts == ["%1"])
 
 
 async def test_a_sample_of_the_other_screen_is_discarded(scene):
@@ -111,7 +111,7 @@ async def test_a_sample_of_the_other_screen_is_discarded(scene):
     scene.server.is_alternate = True
     scene.paint(2, is_update_complete=True)
     await wait_until(lambda: scene.samples)
-    assert scene.seen == ["%2"]
+    assert scene.sampled_texts == ["%2"]
 
 
 @pytest.mark.parametrize("failure", ["gone", "failure", "nowhere"])
@@ -123,20 +123,20 @@ async def test_a_sample_that_is_not_possible_yet_is_retried(scene, failure):
     await wait_until(lambda: scene.server.requests or failure == "nowhere")
     assert scene.samples == []
     scene.server.gone, scene.server.fails, scene.is_there = set(), False, True
-    await wait_until(lambda: scene.seen == ["%1"])
+    await wait_until(lambda: scene.sampled_texts == ["%1"])
 
 
-async def test_a_server_that_does_not_answer_is_not_asked_again_meanwhile(scene):
+async def test_a_server_that_does_not_answer_gets_no_second_request(scene):
     scene.server.gate.clear()
     scene.paint(1, is_update_complete=True)
     await wait_until(lambda: scene.server.requests)
     for _ in range(3):
-        await scene.later()
+        await scene.advance_half_second()
         scene.paint(1, is_update_complete=True)
         await asyncio.sleep(0.02)
     assert scene.server.requests == [["%1"]]
     scene.server.gate.set()
-    await scene.later()
+    await scene.advance_half_second()
     scene.paint(1, is_update_complete=True)
     await wait_until(lambda: len(scene.samples) >= 2)
 

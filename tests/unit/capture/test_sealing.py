@@ -30,11 +30,11 @@ BOTH = (SealOptions(), SealOptions(packs=False))
 @pytest.fixture
 def folder(tmp_path) -> str:
     path = str(tmp_path / "1")
-    write(path)
+    write_stream(path)
     return path
 
 
-def write(path: str, first: bytes = FIRST, second: bytes = SECOND) -> None:
+def write_stream(path: str, first: bytes = FIRST, second: bytes = SECOND) -> None:
     writer = SegmentWriter(path, 1)
     writer.append(first, 10)
     writer.append(second, 20)
@@ -44,14 +44,14 @@ def write(path: str, first: bytes = FIRST, second: bytes = SECOND) -> None:
         os.utime(f"{path}/{name}", ns=(40, 40))
 
 
-def read(path: str) -> tuple[bytes, list[int]]:
+def read_stream(path: str) -> tuple[bytes, list[int]]:
     reader = SegmentReader(path)
     pieces = list(reader.read_pieces(0, 1 << 20))
     reader.close()
     return b"".join(data for _, data, _ in pieces), [at for _, _, at in pieces]
 
 
-def names(path: str) -> list[str]:
+def list_names(path: str) -> list[str]:
     return sorted(os.listdir(path))
 
 
@@ -59,17 +59,17 @@ def test_a_sealed_segment_is_packed_masked_private_and_keeps_its_times(folder):
     result = seal_segment(folder, 0, SealOptions())
     assert result.masked == 1
     assert result.freed > 0
-    assert names(folder)[:2] == ["0000000000000000.idx", "0000000000000000.raw.zst"]
+    assert list_names(folder)[:2] == ["0000000000000000.idx", "0000000000000000.raw.zst"]
     file = os.stat(f"{folder}/0000000000000000.raw.zst")
     assert (stat.S_IMODE(file.st_mode), file.st_mtime_ns) == (0o400, 40)
-    assert read(folder) == (mask_bytes(FIRST) + SECOND, [10, 20])
+    assert read_stream(folder) == (mask_bytes(FIRST) + SECOND, [10, 20])
 
 
-def test_without_packing_it_is_masked_in_its_place(folder):
+def test_without_packing_a_segment_is_masked_in_place(folder):
     assert seal_segment(folder, 0, SealOptions(packs=False)).masked == 1
-    assert names(folder)[1] == "0000000000000000.raw"
+    assert list_names(folder)[1] == "0000000000000000.raw"
     assert stat.S_IMODE(os.stat(f"{folder}/0000000000000000.raw").st_mode) == 0o400
-    assert read(folder) == (mask_bytes(FIRST) + SECOND, [10, 20])
+    assert read_stream(folder) == (mask_bytes(FIRST) + SECOND, [10, 20])
 
 
 def test_a_segment_without_secrets_only_gets_the_masked_mode(folder):
@@ -80,22 +80,22 @@ def test_a_segment_without_secrets_only_gets_the_masked_mode(folder):
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o400
 
 
-def test_without_masking_it_stays_as_it_was_and_may_be_masked_later(folder):
+def test_without_masking_a_segment_is_unchanged_and_can_be_masked_later(folder):
     seal_segment(folder, 0, SealOptions(masks=False))
     assert stat.S_IMODE(os.stat(f"{folder}/0000000000000000.raw.zst").st_mode) == 0o600
-    assert read(folder)[0] == FIRST + SECOND
+    assert read_stream(folder)[0] == FIRST + SECOND
     assert seal_segment(folder, 0, SealOptions(packs=False)).masked == 1
-    assert read(folder)[0] == mask_bytes(FIRST) + SECOND
+    assert read_stream(folder)[0] == mask_bytes(FIRST) + SECOND
 
 
-def test_a_segment_that_was_cut_is_sealed_as_far_as_it_is_there(folder):
+def test_a_truncated_segment_is_sealed_up_to_its_end(folder):
     os.truncate(f"{folder}/0000000000000000.raw", 50)
     os.truncate(f"{folder}/0000000000000000.idx", 7)
     seal_segment(folder, 0, SealOptions())
-    assert read(folder)[0] == FIRST[:50]
+    assert read_stream(folder)[0] == FIRST[:50]
 
 
-def test_a_reader_that_has_it_open_reads_on(folder):
+def test_an_open_reader_continues_during_sealing(folder):
     reader = SegmentReader(folder)
     before = list(reader.read_pieces(0, 10))
     seal_segment(folder, 0, SealOptions(masks=False))
@@ -105,72 +105,72 @@ def test_a_reader_that_has_it_open_reads_on(folder):
     reader.close()
 
 
-@pytest.mark.parametrize("wish", BOTH)
-def test_killed_at_any_step_the_stream_reads_whole_and_the_next_sealing_finishes(tmp_path, wish):
+@pytest.mark.parametrize("options", BOTH)
+def test_sealing_killed_at_any_step_keeps_the_stream_complete(tmp_path, options):
     path = str(tmp_path / "1")
 
     def prepare():
         shutil.rmtree(path, ignore_errors=True)
-        write(path)
+        write_stream(path)
 
-    def judge():
-        data, times = read(path)
+    def check():
+        data, times = read_stream(path)
         assert data in (FIRST + SECOND, mask_bytes(FIRST) + SECOND)
         assert times == [10, 20]
         remove_leftovers(path)
-        assert not [name for name in names(path) if name.endswith(".tmp")]
-        seal_segment(path, 0, wish)
-        assert read(path) == (mask_bytes(FIRST) + SECOND, [10, 20])
-        assert len(names(path)) == 4
+        assert not [name for name in list_names(path) if name.endswith(".tmp")]
+        seal_segment(path, 0, options)
+        assert read_stream(path) == (mask_bytes(FIRST) + SECOND, [10, 20])
+        assert len(list_names(path)) == 4
 
-    assert kill_at_every_step(lambda: seal_segment(path, 0, wish), prepare, judge) >= 6
+    assert kill_at_every_step(lambda: seal_segment(path, 0, options), prepare, check) >= 6
 
 
-def test_killed_while_it_is_deleted_the_rest_of_the_stream_is_there(tmp_path):
+def test_a_deletion_killed_at_any_step_keeps_the_rest_of_the_stream(tmp_path):
     path = str(tmp_path / "1")
 
     def prepare():
         shutil.rmtree(path, ignore_errors=True)
-        write(path)
+        write_stream(path)
         seal_segment(path, 0, SealOptions())
 
-    def judge():
+    def check():
         reader = SegmentReader(path)
         assert b"".join(data for _, data, _ in reader.read_pieces(len(FIRST), 1 << 20)) == SECOND
         reader.close()
         remove_leftovers(path)
         delete_segment(path, 0)
-        assert names(path) == [f"{len(FIRST):016d}.idx", f"{len(FIRST):016d}.raw"]
+        assert list_names(path) == [f"{len(FIRST):016d}.idx", f"{len(FIRST):016d}.raw"]
 
-    assert kill_at_every_step(lambda: delete_segment(path, 0), prepare, judge) == 2
+    assert kill_at_every_step(lambda: delete_segment(path, 0), prepare, check) == 2
 
 
-def test_a_full_disk_leaves_the_segment_as_it_was(folder, monkeypatch):
-    def full(descriptor, data):
+def test_a_full_disk_leaves_the_segment_unchanged(folder, monkeypatch):
+    def raise_disk_full(descriptor, data):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os, "write", full)
+    monkeypatch.setattr(os, "write", raise_disk_full)
     with pytest.raises(OSError, match="No space"):
         seal_segment(folder, 0, SealOptions())
     monkeypatch.undo()
-    assert read(folder)[0] == FIRST + SECOND
-    assert len(names(folder)) == 4
+    assert read_stream(folder)[0] == FIRST + SECOND
+    assert len(list_names(folder)) == 4
 
 
-@pytest.mark.parametrize("wish", BOTH)
-def test_a_key_across_two_segments_is_masked_in_both(tmp_path, wish):
+@pytest.mark.parametrize("options", BOTH)
+def test_a_key_across_two_segments_is_masked_in_both(tmp_path, options):
     path = str(tmp_path / "1")
     first, second = b"x\r\nthe key " + KEY[:12], KEY[12:] + b"\r\nmore\r\n"
-    write(path, first, second)
-    seal_segment(path, 0, wish)
-    seal_segment(path, len(first), wish)
-    assert read(path)[0] == mask_bytes(first + second)
-    assert KEY[12:30] not in read(path)[0]
+    write_stream(path, first, second)
+    seal_segment(path, 0, options)
+    seal_segment(path, len(first), options)
+    assert read_stream(path)[0] == mask_bytes(first + second)
+    assert KEY[12:30] not in read_stream(path)[0]
 
 
-def test_bytes_behind_a_hole_are_no_neighbours(tmp_path):
+def test_bytes_after_a_hole_are_masked_separately(tmp_path):
     path = str(tmp_path / "1")
-    write(path, b"x " * 50 + KEY[:40], KEY[40:] + b"\r\n")
+    write_stream(path, b"x " * 50 + KEY[:40], KEY[40:] + b"\r\n")
     os.truncate(f"{path}/0000000000000000.raw", 60)
     seal_segment(path, 140, SealOptions())
     reader = SegmentReader(path)
@@ -179,19 +179,19 @@ def test_bytes_behind_a_hole_are_no_neighbours(tmp_path):
 
 
 def test_remove_leftovers_keeps_complete_segments(folder):
-    before = names(folder)
+    before = list_names(folder)
     remove_leftovers(folder)
-    assert names(folder) == before
+    assert list_names(folder) == before
     for left in ("0000000000000000.raw.tmp", "0000000000000099.idx"):
         with open(f"{folder}/{left}", "w") as file:
             file.write("left")
     remove_leftovers(folder)
-    assert names(folder) == before
+    assert list_names(folder) == before
 
 
-def test_a_process_of_its_own_seals_what_it_is_asked_to(tmp_path):
+def test_a_worker_process_seals_the_requested_segments(tmp_path):
     folder = str(tmp_path / "1")
-    write(folder)
+    write_stream(folder)
     paths = Paths(*(str(tmp_path / name) for name in ("config", "data", "run")))
     args = (paths, Settings(), [(folder, 0), (folder, len(FIRST)), (f"{tmp_path}/gone", 0)])
     done = run_worker("termvisor.capture.sealing:seal_segments", args, returns=SealResult, timeout_s=60)
@@ -203,7 +203,7 @@ def test_a_process_of_its_own_seals_what_it_is_asked_to(tmp_path):
 
 def test_disk_errors_are_reported(tmp_path):
     folder = str(tmp_path / "1")
-    write(folder)
+    write_stream(folder)
     os.rename(f"{folder}/0000000000000000.raw", f"{folder}/0000000000000000.raw.zst")
     assert (
         try_seal_segment(folder, 0, SealOptions()).error

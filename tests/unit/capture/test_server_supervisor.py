@@ -28,7 +28,7 @@ def second(folder):
 
 @pytest.fixture
 async def both(capture_store, tmux, second):
-    """A lookout for both servers, not looking yet."""
+    """A harness for both servers that is not started."""
     supervised = WatcherHarness(capture_store, tmux.socket, second.socket)
     yield supervised
     await supervised.leave()
@@ -54,7 +54,7 @@ async def test_two_servers_are_watched_at_once_and_their_panes_are_not_mixed_up(
     assert "said-in-the-second" not in await capture_store.read_lines(first)
 
 
-async def test_the_end_of_one_server_is_not_the_end_of_the_other(capture_store, tmux, second, both):
+async def test_the_exit_of_one_server_does_not_affect_the_other(capture_store, tmux, second, both):
     one, other = tmux.start_session(command="cat"), second.start_session(command="cat")
     await both.start_supervisor()
     for server in (tmux, second):
@@ -125,8 +125,8 @@ async def test_a_killed_recorder_is_restarted_and_every_pane_is_piped_again(capt
 
 
 async def test_a_recorder_that_keeps_ending_is_an_alert_until_it_starts(capture_store, watching, monkeypatch):
-    class Hasty(AdvancedClock):
-        """Nobody waits for the next try."""
+    class HastyClock(AdvancedClock):
+        """A clock that skips waits for the next retry."""
 
         async def sleep(self, seconds: float) -> None:
             waits.append(seconds)
@@ -137,7 +137,7 @@ async def test_a_recorder_that_keeps_ending_is_an_alert_until_it_starts(capture_
             raise Unavailable("no room for it")
 
     waits: list[float] = []
-    capture_store.epochs.clock = capture_store.event_log.clock = Hasty()
+    capture_store.epochs.clock = capture_store.event_log.clock = HastyClock()
     watching._prepare()
     await watching.start_supervisor()
     monkeypatch.setattr(watching.recorder, "start", refuse)
@@ -151,7 +151,7 @@ async def test_a_recorder_that_keeps_ending_is_an_alert_until_it_starts(capture_
 
 
 async def leave_epoch_open(capture_store):
-    """A pane of a server that is dead by now, and its epoch that nobody closed."""
+    """Store a pane of a dead server with an epoch that was not closed."""
     instance = PaneInstance(DEAD, MuxPaneId("%1"))
     pane, _ = await capture_store.store.panes.find_or_add(instance, PaneFacts(mux_id=instance.mux_id, pid=7), at=10)
     epoch = await capture_store.reserve_epoch(pane)
@@ -187,7 +187,7 @@ async def test_an_epoch_of_a_pane_that_was_gone_already_is_closed_too(capture_st
     assert [gap.end_at is None for gap in await capture_store.list_gaps()] == [False]
 
 
-async def test_text_that_was_not_finished_is_finished(capture_store, watching):
+async def test_unfinished_text_of_an_earlier_daemon_is_finished(capture_store, watching):
     pane, epoch = await leave_epoch_open(capture_store)
     size = capture_store.write_output(epoch, b"one\r\ntwo")
     await capture_store.store.output.close_epoch(epoch.id, "stopped", 30, size)
@@ -196,7 +196,7 @@ async def test_text_that_was_not_finished_is_finished(capture_store, watching):
     assert await capture_store.store.output.list_unfinished_epochs() == []
 
 
-async def test_leaving_for_a_later_daemon_keeps_every_pipe(capture_store, tmux, second, both):
+async def test_stopping_for_a_later_daemon_keeps_every_pipe(capture_store, tmux, second, both):
     one, other = tmux.start_session(command="cat"), second.start_session(command="cat")
     await both.start_supervisor()
     for server in (tmux, second):
@@ -207,7 +207,7 @@ async def test_leaving_for_a_later_daemon_keeps_every_pipe(capture_store, tmux, 
 
 
 async def wait_until_held_down(capture_store, watching):
-    """Let every wait for the next try pass at once, until there are none for a while."""
+    """Skip the waits for the next retry until it is held down."""
     while not watching.supervisor.alerts:
         capture_store.clock.advance_s += 5
         await asyncio.sleep(0.01)

@@ -12,7 +12,7 @@ from termvisor.system.procfs import read_start_time
 from tests.unit.wait_until import wait_until
 
 
-def sessions(tmux) -> list[str]:
+def list_sessions(tmux) -> list[str]:
     return tmux("list-sessions", "-F", "#{session_name}").split("\n")
 
 
@@ -29,9 +29,9 @@ async def test_every_pane_is_stored_reported_and_captured(tmux, cat, watching):
     assert (health.socket, health.mux_ok, health.client, health.panes) == (tmux.socket, True, "control", 2)
 
 
-async def test_our_own_session_is_there_and_not_among_the_panes(tmux, cat, watching):
+async def test_the_private_session_exists_and_its_panes_are_not_listed(tmux, cat, watching):
     watcher = await watching.watch_server(tmux.socket)
-    assert sessions(tmux) == ["_visor", "work"]
+    assert list_sessions(tmux) == ["_visor", "work"]
     assert list(watcher.known_panes) == [cat]
     assert watcher.find_data_plane("%99") == "none"
 
@@ -75,7 +75,7 @@ async def test_names_and_titles_of_panes_are_updated(tmux, cat, watching):
     assert watcher.known_panes[cat].facts.title == "a new title"
 
 
-async def test_a_server_that_ends_ends_the_watch_with_one_gap_a_pane(tmux, cat, watching):
+async def test_the_exit_of_a_server_ends_the_watch_with_one_gap_per_pane(tmux, cat, watching):
     await watching.watch_server(tmux.socket)
     pane = await watching.wait_captured(tmux.socket, cat)
     tmux.kill_server()
@@ -123,12 +123,12 @@ async def test_a_server_that_ends_unattached_is_watched_without_a_client(tmux, c
     pane = await watching.wait_captured(tmux.socket, cat)
     tmux.type_line(cat, "heard-anyway")
     await watching.wait_for_line(pane, "heard-anyway")
-    assert "_visor" not in sessions(tmux)
+    assert "_visor" not in list_sessions(tmux)
     keeper.close()
     await asyncio.wait_for(watching.task, 10)
 
 
-async def test_a_later_daemon_goes_on_with_the_same_panes_and_epochs(tmux, cat, watching):
+async def test_a_later_daemon_continues_with_the_same_panes_and_epochs(tmux, cat, watching):
     await watching.watch_server(tmux.socket)
     pane = await watching.wait_captured(tmux.socket, cat)
     await watching.leave(keep_pipes=True)
@@ -146,7 +146,7 @@ async def test_stopping_leaves_the_server_as_it_was(tmux, cat, watching):
     pane = await watching.wait_captured(tmux.socket, cat)
     await watching.leave()
     assert tmux.read_format(cat, "#{pane_pipe}") == "0"
-    await wait_until(lambda: sessions(tmux) == ["work"])
+    await wait_until(lambda: list_sessions(tmux) == ["work"])
     assert tmux("list-clients") == ""
     assert await watching.capture_store.list_end_causes(pane) == ["stopped"]
     assert list(await watching.list_panes()) == [cat]
@@ -178,7 +178,7 @@ async def test_a_server_that_does_not_answer_for_a_while_is_not_gone(tmux, cat, 
 
 
 async def lose_client(watcher, tmux):
-    """Kill the control client, and wait until its end was noticed."""
+    """Kill the control client and wait until its exit is detected."""
     lost = watcher.server.client
     os.kill(lost.pid, signal.SIGKILL)
     await wait_until(lambda: watcher.server.client is not lost)

@@ -8,7 +8,7 @@ from termvisor.settings import Paths
 from tests.unit.fake_daemon import make_private_paths
 
 
-def test_operations_are_called_by_name_and_answer_plain_data(daemon: Paths) -> None:
+def test_operations_are_called_by_name_and_return_plain_data(daemon: Paths) -> None:
     with Visor(daemon) as visor:
         assert visor.daemon_pid > 0
         assert len(visor.list_panes()["items"]) == 3
@@ -17,7 +17,7 @@ def test_operations_are_called_by_name_and_answer_plain_data(daemon: Paths) -> N
         assert visor.get_text(pane="1")["text"] == "hello from 1"
 
 
-def test_a_stream_has_its_own_connection_so_that_calls_go_on(daemon: Paths) -> None:
+def test_a_stream_has_its_own_connection_so_calls_continue(daemon: Paths) -> None:
     with Visor(daemon) as visor:
         events = visor.watch_events(once=True)
         assert visor.health()["panes_tracked"] == 3
@@ -29,6 +29,6 @@ def test_without_start_a_missing_daemon_is_an_error(folder: str) -> None:
         Visor(make_private_paths(folder), start=False)
 
 
-def test_a_name_with_an_underscore_in_front_is_no_operation(daemon: Paths) -> None:
+def test_a_name_with_a_leading_underscore_is_not_an_operation(daemon: Paths) -> None:
     with Visor(daemon) as visor, pytest.raises(AttributeError):
         visor._nothing()

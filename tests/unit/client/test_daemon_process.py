@@ -72,14 +72,14 @@ def test_a_folder_that_cannot_be_written_is_named(folder: str) -> None:
         ensure_running(places, command=build_daemon_command())
 
 
-def test_a_daemon_that_never_answers_is_given_up(folder: str) -> None:
+def test_a_daemon_that_never_answers_at_start_times_out(folder: str) -> None:
     places = make_private_paths(folder)
     with pytest.raises(Unavailable, match="did not answer within"):
         ensure_running(places, timeout_s=0.5, command=build_daemon_command("hang"))
     _kill_all_children()
 
 
-def test_a_killed_daemon_leaves_a_socket_that_the_next_one_takes_over(folder: str) -> None:
+def test_a_stale_socket_is_replaced_by_the_next_daemon(folder: str) -> None:
     with stop_daemon_at_exit(make_private_paths(folder)) as places:
         first = ensure_running(places, command=build_daemon_command())
         os.kill(first.pid, signal.SIGKILL)
@@ -90,27 +90,27 @@ def test_a_killed_daemon_leaves_a_socket_that_the_next_one_takes_over(folder: st
         assert second.pid != first.pid
 
 
-def test_a_daemon_that_is_stopped_by_a_signal_and_does_not_listen_is_killed(folder: str) -> None:
+def test_a_suspended_daemon_is_killed_on_stop(folder: str) -> None:
     with stop_daemon_at_exit(make_private_paths(folder)) as places:
         hello = ensure_running(places, command=build_daemon_command())
         os.kill(hello.pid, signal.SIGSTOP)
-        _make_deaf(places)
+        _stop_accepting(places)
         assert stop_daemon(places, timeout_s=0.3) == hello.pid
         assert not is_running(places)
 
 
-def test_stopping_nothing_is_no_error(folder: str) -> None:
+def test_stopping_without_a_daemon_is_no_error(folder: str) -> None:
     assert stop_daemon(make_private_paths(folder)) is None
 
 
-def test_a_relative_folder_reaches_the_daemon_as_the_same_one(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_folder_is_the_same_for_the_daemon(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     with stop_daemon_at_exit(make_private_paths(os.path.abspath("."))) as places:
         ensure_running(places, command=build_daemon_command())
         assert os.path.exists(f"{folder}/r/daemon")
 
 
-def _make_deaf(places: Paths) -> None:
+def _stop_accepting(places: Paths) -> None:
     os.unlink(places.daemon_socket)
 
 

@@ -13,21 +13,21 @@ from tests.unit.daemon.fake_request_handler import FakeRequestHandler, run_socke
 from tests.unit.fake_daemon import make_private_paths
 
 
-async def test_operations_are_called_by_name_and_answer_plain_data(daemon: Paths) -> None:
+async def test_operations_are_called_by_name_and_return_plain_data(daemon: Paths) -> None:
     async with connect(daemon) as visor:
         listing = await visor.list_panes(session="work")
         assert [item["identity"]["id"] for item in listing["items"]] == [1, 2, 3]
         assert (await visor.get_text(pane="2"))["text"] == "hello from 2"
 
 
-async def test_many_operations_run_side_by_side_on_one_connection(daemon: Paths) -> None:
+async def test_many_operations_run_concurrently_on_one_connection(daemon: Paths) -> None:
     async with connect(daemon) as visor:
         answers = await asyncio.gather(*(visor.get_text(pane=str(1 + number % 3)) for number in range(60)))
-        told = [answer["text"] for answer in answers]
-        assert told == [f"hello from {1 + number % 3}" for number in range(60)]
+        texts = [answer["text"] for answer in answers]
+        assert texts == [f"hello from {1 + number % 3}" for number in range(60)]
 
 
-async def test_errors_come_back_as_ours(daemon: Paths) -> None:
+async def test_errors_are_raised_as_visor_errors(daemon: Paths) -> None:
     async with connect(daemon) as visor:
         with pytest.raises(NotFound):
             await visor.get_text(pane="99")
@@ -44,29 +44,29 @@ async def test_a_stream_ends_with_its_last_item(daemon: Paths) -> None:
         assert (await visor.health())["panes_tracked"] == 3
 
 
-async def test_a_stream_that_is_left_early_ends_in_the_daemon_too(folder: str) -> None:
-    desk, places = FakeRequestHandler(), make_private_paths(folder)
+async def test_a_stream_closed_early_ends_in_the_daemon_too(folder: str) -> None:
+    handler, places = FakeRequestHandler(), make_private_paths(folder)
     make_instance_folders(places)
-    async with run_socket_server(places.daemon_socket, desk), connect(places, start=False) as visor:
+    async with run_socket_server(places.daemon_socket, handler), connect(places, start=False) as visor:
         numbers = visor.watch_numbers(count=2, forever=True)
         assert [await anext(numbers), await anext(numbers)] == [0, 1]
-        await desk.begun.wait()
+        await handler.begun.wait()
         assert await visor.echo(word="meanwhile") == {"word": "meanwhile"}
         await numbers.aclose()
-        await desk.cancelled.wait()
+        await handler.cancelled.wait()
 
 
-async def test_a_stream_faster_than_its_reader_is_held_back_and_complete(folder: str) -> None:
-    desk, places = FakeRequestHandler(), make_private_paths(folder)
+async def test_a_fast_stream_is_throttled_and_complete(folder: str) -> None:
+    handler, places = FakeRequestHandler(), make_private_paths(folder)
     make_instance_folders(places)
-    async with run_socket_server(places.daemon_socket, desk), connect(places, start=False) as visor:
+    async with run_socket_server(places.daemon_socket, handler), connect(places, start=False) as visor:
         numbers = visor.watch_numbers(count=30_000)
         first = await anext(numbers)
         await visor.echo()
         assert [first, *[number async for number in numbers]] == list(range(30_000))
 
 
-async def test_a_daemon_that_goes_away_ends_what_waits_for_it(daemon: Paths) -> None:
+async def test_a_killed_daemon_ends_waiting_calls_with_unavailable(daemon: Paths) -> None:
     async with connect(daemon) as visor:
         async with asyncio.TaskGroup() as group:
             waiting = group.create_task(_expect_unavailable(visor.wait_for(pane="1", pattern="never", timeout_secs=60)))

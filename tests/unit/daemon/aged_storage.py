@@ -21,7 +21,7 @@ SERVER = ServerInstance(TargetName("local"), "/tmp/tmux-1/default", 100, 5000)
 
 
 class AgedStorage:
-    """``settings`` may be changed at any time with `set`."""
+    """``settings`` can be changed at any time with `set_settings`."""
 
     def __init__(self, store: Store, paths: Paths):
         self.store, self.places, self.clock = store, paths, SystemClock()
@@ -36,7 +36,7 @@ class AgedStorage:
         return found
 
     async def print_epoch(self, pane: PaneId, *segments: bytes, days_ago: float, is_open: bool = False) -> EpochId:
-        """An epoch whose bytes were printed and stored as text so long ago."""
+        """Add an epoch whose bytes were printed and stored as text ``days_ago``."""
         at = self.clock.now() - int(days_ago * DAY_NS)
         epoch = await self.store.output.open_epoch(pane, "pipe", at)
         folder = f"{self.places.raw_dir}/{pane}/{epoch}"
@@ -56,7 +56,7 @@ class AgedStorage:
         return epoch
 
     def list_segments(self) -> list[tuple[int, int]]:
-        """Epoch and start of every segment that is there."""
+        """Return epoch and start of every segment on disk."""
         return [(segment.epoch, segment.start) for segment in list_segments(self.places.raw_dir)]
 
     async def read_texts(self, pane: PaneId) -> list[str]:

@@ -88,7 +88,7 @@ async def run_socket_server(
 
 
 class RawClient:
-    """Speaks raw bytes, as strange clients do."""
+    """A client that sends raw bytes, also malformed ones."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
         self.reader, self.writer = reader, writer

@@ -63,7 +63,7 @@ HARMLESS = {
 """All that may be asked of a server; a session is killed only when it is our own."""
 
 
-async def test_nothing_that_is_asked_of_a_server_types_into_a_pane(places, monkeypatch):
+async def test_requests_to_a_tmux_server_never_type_into_a_pane(places, monkeypatch):
     asked = []
     compose = client.compose_request
     monkeypatch.setattr(client, "compose_request", lambda *words: asked.append(compose(*words)) or asked[-1])
@@ -77,7 +77,7 @@ async def test_nothing_that_is_asked_of_a_server_types_into_a_pane(places, monke
                 await services.panes.capture_screen(pane.id)
         known = tmux("list-commands", "-F", "#{command_list_name}").split()
         screens = [tmux("capture-pane", "-p", "-t", pane).strip() for pane in (ours, theirs)]
-    said = "\n".join(asked)
-    assert {verb for verb in known if re.search(rf"(?<![\w-]){verb}(?![\w-])", said)} == HARMLESS
-    assert set(re.findall(r"kill-session -t (\S+?)'", said)) == {"=_visor"}
+    requests = "\n".join(asked)
+    assert {verb for verb in known if re.search(rf"(?<![\w-]){verb}(?![\w-])", requests)} == HARMLESS
+    assert set(re.findall(r"kill-session -t (\S+?)'", requests)) == {"=_visor"}
     assert screens == ["", ""]

@@ -39,7 +39,7 @@ async def test_the_lock_is_exclusive(places: Paths) -> None:
     assert files.read_lock_holder(places.daemon_lock) is None
 
 
-async def test_a_successor_waits_for_a_daemon_that_is_just_stopping(places: Paths) -> None:
+async def test_a_second_daemon_waits_for_one_that_is_stopping(places: Paths) -> None:
     stopping = files.acquire_lock(places.daemon_lock)
     assert stopping is not None
     async with asyncio.TaskGroup() as group:
@@ -49,7 +49,7 @@ async def test_a_successor_waits_for_a_daemon_that_is_just_stopping(places: Path
         os.close(stopping)
 
 
-async def test_a_successor_does_not_wait_for_one_that_takes_clients(places: Paths) -> None:
+async def test_a_second_daemon_does_not_wait_for_a_serving_one(places: Paths) -> None:
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(places.daemon_socket)
         server.listen()
@@ -59,7 +59,7 @@ async def test_a_successor_does_not_wait_for_one_that_takes_clients(places: Path
         os.close(held or -1)
 
 
-async def test_sigterm_asks_for_the_stop_and_a_closing_terminal_does_not() -> None:
+async def test_sigterm_stops_the_daemon_and_a_closing_terminal_does_not() -> None:
     before = signal.getsignal(signal.SIGHUP)
     stop = asyncio.Event()
     install_stop_handler(stop.set)
@@ -70,7 +70,7 @@ async def test_sigterm_asks_for_the_stop_and_a_closing_terminal_does_not() -> No
     signal.signal(signal.SIGHUP, before)
 
 
-async def test_sighup_asks_to_read_the_settings_again() -> None:
+async def test_sighup_reloads_the_settings() -> None:
     asked = asyncio.Event()
     install_reload_handler(asked.set)
     os.kill(os.getpid(), signal.SIGHUP)
@@ -78,7 +78,7 @@ async def test_sighup_asks_to_read_the_settings_again() -> None:
     asyncio.get_running_loop().remove_signal_handler(signal.SIGHUP)
 
 
-def test_a_recorder_without_a_daemon_is_found_and_ended(places: Paths) -> None:
+def test_a_recorder_without_a_daemon_is_found_and_stopped(places: Paths) -> None:
     assert find_recorder_pid(places) is None
     stop_recorder(places)
     options = RecorderOptions(places.recorder_socket, places.raw_dir, 1 << 20, 1 << 20)

@@ -8,7 +8,7 @@ from termvisor.system.subprocesses import run_and_capture
 from tests.unit.fake_daemon import build_environment, make_private_paths
 
 
-def test_the_cause_is_found_inside_groups() -> None:
+def test_the_first_cause_is_found_inside_exception_groups() -> None:
     cause = NewerDatabase("x")
     assert find_first_cause(ExceptionGroup("a", [ExceptionGroup("b", [cause])])) is cause
     assert find_first_cause(cause) is cause
@@ -37,8 +37,8 @@ def test_asyncio_is_imported_without_tls() -> None:
     assert (status, errors.count(b"\n")) == (0, 2), errors
 
 
-def test_what_is_not_needed_yet_is_not_loaded() -> None:
-    """Each of them, or the ops together, would cost half a megabyte and more for good."""
+def test_the_daemon_does_not_import_heavy_modules_at_start() -> None:
+    """Each module, or the operations together, would cost half a megabyte of memory or more."""
     script = (
         "import sys; from termvisor.daemon import main as foreground\n"
         "foreground.run()\n"

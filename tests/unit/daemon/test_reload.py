@@ -22,10 +22,10 @@ from tests.unit.wait_until import wait_until
 
 @pytest.fixture
 def places(folder):
-    where = make_private_paths(folder)
-    install_pattern_cache(where)
-    os.makedirs(where.config_dir)
-    yield where
+    paths = make_private_paths(folder)
+    install_pattern_cache(paths)
+    os.makedirs(paths.config_dir)
+    yield paths
     use_rules(build_rules())
     for handler in list(logging.getLogger("visor").handlers):
         logging.getLogger("visor").removeHandler(handler)
@@ -33,19 +33,19 @@ def places(folder):
     logging.getLogger("visor").propagate = True
 
 
-def write(places, **settings):
+def write_config(places, **settings):
     Path(places.config_file).write_text("".join(f"{name} = {value}\n" for name, value in settings.items()))
 
 
 async def test_safe_settings_are_applied_and_reported(folder, places):
     with run_private_tmux(folder, "one") as one, run_private_tmux(folder, "two") as two:
         here, there = one.start_session(command="cat"), two.start_session(command="cat")
-        write(places, tmux_sockets=f'["{one.socket}"]')
+        write_config(places, tmux_sockets=f'["{one.socket}"]')
         configure_log_file(places.log_file, load_settings(places, {}))
         async with open_services(places, load_settings(places, {})) as services:
             panes = {pane.instance.server.socket: pane.id for pane in await services.panes.list_panes()}
             assert list(panes) == [one.socket]
-            write(
+            write_config(
                 places,
                 tmux_sockets=f'["{one.socket}", "{two.socket}"]',
                 redact_patterns='["ACME-[0-9]{4}"]',
@@ -54,8 +54,8 @@ async def test_safe_settings_are_applied_and_reported(folder, places):
                 baseline_lines=7,
                 segment_bytes=65536,
             )
-            told = await services.maintenance.reload_settings()
-            assert told == ReloadResult(
+            result = await services.maintenance.reload_settings()
+            assert result == ReloadResult(
                 applied=("tmux_sockets", "baseline_lines", "flush_interval", "redact_patterns", "log_level"),
                 needs_restart=("segment_bytes",),
             )
@@ -64,9 +64,9 @@ async def test_safe_settings_are_applied_and_reported(folder, places):
             assert logging.getLogger("visor").level == logging.DEBUG
             await wait_until(lambda: two.socket in services._components.server_supervisor.watchers)
             one.type_line(here, "my ACME-9876 key")
-            await said(services, panes[one.socket], "my [redacted:custom_1] key")
-            assert await kinds(services, "config_reloaded") == 1
-            write(places, tmux_sockets=f'["{two.socket}"]')
+            await wait_for_line(services, panes[one.socket], "my [redacted:custom_1] key")
+            assert await count_events(services, "config_reloaded") == 1
+            write_config(places, tmux_sockets=f'["{two.socket}"]')
             await services.maintenance.reload_settings()
             await wait_until(lambda: list(services._components.server_supervisor.watchers) == [two.socket])
             assert one.read_format(here, "#{pane_pipe}") == "0"
@@ -74,22 +74,22 @@ async def test_safe_settings_are_applied_and_reported(folder, places):
             assert there
 
 
-async def test_wrong_settings_are_an_error_and_the_old_ones_hold(places):
-    write(places, tmux_sockets="[]", thin_interval=2.0)
+async def test_invalid_settings_are_an_error_and_the_old_ones_stay(places):
+    write_config(places, tmux_sockets="[]", thin_interval=2.0)
     async with open_services(places, load_settings(places, {})) as services:
         for wrong in ({"thin_interval": 0}, {"thin_intervall": 1}, {"thin_interval": "="}):
-            write(places, tmux_sockets="[]", **wrong)
+            write_config(places, tmux_sockets="[]", **wrong)
             with pytest.raises(ConfigError):
                 await services.maintenance.reload_settings()
         assert services.configuration[1].thin_interval == 2.0
-        assert await kinds(services, "config_reloaded") == 0
+        assert await count_events(services, "config_reloaded") == 0
 
 
-async def kinds(services, kind):
+async def count_events(services, kind):
     return sum(event.kind == kind for event in await services.history.list_events(limit=100))
 
 
-async def said(services, pane, text):
+async def wait_for_line(services, pane, text):
     async with asyncio.timeout(10):
         while text not in [line.text for line in await services.history.list_lines(pane)]:
             await services.panes.wait_until_stored()

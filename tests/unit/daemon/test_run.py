@@ -13,13 +13,13 @@ from termvisor.system.retry import wait_until
 from tests.unit.fake_daemon import reap_daemons, run_fake_daemon
 
 
-def line(places: Paths) -> BlockingConnection:
+def open_connection(places: Paths) -> BlockingConnection:
     one = connect_if_running(places.daemon_socket)
     assert one is not None
     return one
 
 
-def test_sigterm_ends_it_in_good_order_and_leaves_nothing(folder: str) -> None:
+def test_sigterm_stops_the_daemon_cleanly(folder: str) -> None:
     with run_fake_daemon(folder) as places:
         os.kill(_pid(places), signal.SIGTERM)
         reap_daemons()
@@ -43,33 +43,33 @@ def test_a_request_that_does_not_finish_is_ended_with_the_daemon(folder: str) ->
 def test_sighup_and_a_second_stop_signal_are_harmless(folder: str) -> None:
     with run_fake_daemon(folder) as places:
         os.kill(_pid(places), signal.SIGHUP)
-        one = line(places)
+        one = open_connection(places)
         assert one.call("health", {})["panes_tracked"] == 3
         one.call("shutdown", {})
         one.close()
         assert wait_until(lambda: not is_running(places), 10.0)
 
 
-def test_sighup_makes_it_read_its_settings_again_and_wrong_ones_do_no_harm(folder: str) -> None:
+def test_sighup_reloads_settings_and_ignores_invalid_ones(folder: str) -> None:
     with run_fake_daemon(folder) as places:
         os.makedirs(places.config_dir)
-        for text, told in (
+        for text, expected in (
             ("full_interval = 20\n", "settings reloaded: full_interval; need a restart: none"),
             ("full_interval = 'x'\n", "the settings were not reloaded"),
             ("full_interval = 30\nsegment_bytes = 65536\n", "full_interval; need a restart: segment_bytes"),
         ):
             Path(places.config_file).write_text(text)
             os.kill(_pid(places), signal.SIGHUP)
-            assert wait_until(lambda told=told: told in Path(places.log_file).read_text(), 10.0)
+            assert wait_until(lambda expected=expected: expected in Path(places.log_file).read_text(), 10.0)
 
 
-def test_its_log_and_folders_are_private(folder: str) -> None:
+def test_log_and_folders_of_the_daemon_are_private(folder: str) -> None:
     with run_fake_daemon(folder) as places:
         for path in (places.runtime_dir, places.data_dir, places.log_file, places.daemon_socket, places.daemon_lock):
             assert os.stat(path).st_mode & 0o077 == 0
 
 
 def _pid(places: Paths) -> int:
-    one = line(places)
+    one = open_connection(places)
     one.close()
     return one.hello.pid

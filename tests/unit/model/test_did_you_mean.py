@@ -26,4 +26,4 @@ def test_cutoff_sets_the_required_similarity():
 
 def test_the_hint_names_the_best_or_all():
     assert format_suggestion("unstik", KNOWN) == "did you mean unstick?"
-    assert format_suggestion("zebra", ("a", "b")) == "known are a, b"
+    assert format_suggestion("zebra", ("a", "b")) == "expected one of: a, b"

@@ -20,7 +20,7 @@ def test_every_kind_is_snake_case_and_described_in_a_sentence() -> None:
     assert [kind for kind, doc in EVENT_KINDS.items() if not re.fullmatch(r"[A-Z].+\.", doc)] == []
 
 
-def test_an_event_survives_the_wire() -> None:
+def test_an_event_survives_encoding() -> None:
     event = Event(at=5, kind="pane_died", data={"status": 1, "signal": None, "is_ours": False, "rate": 0.5})
     assert msgspec.json.decode(msgspec.json.encode(event), type=Event) == event
 
@@ -29,7 +29,7 @@ def test_two_events_do_not_share_their_data() -> None:
     assert Event(at=1, kind="alert").data is not Event(at=2, kind="alert").data
 
 
-def test_every_type_has_the_shape_of_one_and_says_what_it_means():
+def test_every_event_type_is_well_formed_and_described():
     assert [name for name in EVENT_TYPES if not is_event_type(name)] == []
     assert [name for name, doc in EVENT_TYPES.items() if not re.fullmatch(r"[A-Z].+\.", doc)] == []
     assert EVENT_TYPES.keys() >= ONE_PER_AGENT_TYPES
@@ -38,7 +38,7 @@ def test_every_type_has_the_shape_of_one_and_says_what_it_means():
 @pytest.mark.parametrize(
     "text", ["", "usage", "Usage.reached", "usage.", ".usage", "a b.c", "a.b.c.d.e", "x" * 41 + ".y"]
 )
-def test_invalid_event_types(text):
+def test_invalid_event_types_are_rejected(text):
     assert not is_event_type(text)
 
 

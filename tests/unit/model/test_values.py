@@ -19,7 +19,7 @@ MODULES = [
 ]
 
 
-def structs(module: ModuleType) -> list[type[Struct]]:
+def list_structs(module: ModuleType) -> list[type[Struct]]:
     return [
         value
         for value in vars(module).values()
@@ -27,19 +27,19 @@ def structs(module: ModuleType) -> list[type[Struct]]:
     ]
 
 
-def thawed(module: ModuleType) -> list[str]:
-    return [value.__name__ for value in structs(module) if not value.__struct_config__.frozen]
+def find_mutable_structs(module: ModuleType) -> list[str]:
+    return [value.__name__ for value in list_structs(module) if not value.__struct_config__.frozen]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
 def test_every_value_is_frozen(module: ModuleType) -> None:
-    assert thawed(module) == []
+    assert find_mutable_structs(module) == []
 
 
 def test_mutable_struct_is_found() -> None:
     module = ModuleType("sample")
     module.Loose = msgspec.defstruct("Loose", ["x"], module="sample")  # type: ignore[attr-defined]
-    assert thawed(module) == ["Loose"]
+    assert find_mutable_structs(module) == ["Loose"]
 
 
 LINE = Line(pane=PaneId(7), number=3, at=5, text="make: *** Error 2", epoch=EpochId(1))
@@ -55,5 +55,5 @@ LINE = Line(pane=PaneId(7), number=3, at=5, text="make: *** Error 2", epoch=Epoc
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_a_value_survives_the_wire(value: Struct) -> None:
+def test_a_value_survives_encoding(value: Struct) -> None:
     assert msgspec.json.decode(msgspec.json.encode(value), type=type(value)) == value

@@ -10,7 +10,7 @@ from termvisor.pipeline.rule_matcher import AgentPresence, GatingOptions, find_o
 AT = 1000 * NS
 
 
-def rule(agent: str = "codex", versions: str = "") -> Rule:
+def build_rule(agent: str = "codex", versions: str = "") -> Rule:
     return Rule(
         id="a.b",
         since="0",
@@ -44,18 +44,18 @@ def build_presence(agent: str = "codex", began: float = 0, ended: float | None =
         ([build_presence("gemini"), build_presence(ended=999)], True),
     ],
 )
-def test_a_rule_about_an_agent_counts_where_that_agent_is_or_just_was(stays, is_there):
-    assert (find_owner(rule(), stays, AT, GatingOptions()) is not None) == is_there
+def test_a_rule_of_an_agent_matches_where_that_agent_is_or_just_was_present(stays, is_there):
+    assert (find_owner(build_rule(), stays, AT, GatingOptions()) is not None) == is_there
 
 
-def test_any_agent_will_do_where_the_settings_say_so():
-    assert find_owner(rule(), [build_presence("gemini")], AT, GatingOptions(is_exact=False)).agent == "gemini"
-    assert find_owner(rule(), [], AT, GatingOptions(is_exact=False)) is None
+def test_without_gating_a_rule_matches_with_any_agent():
+    assert find_owner(build_rule(), [build_presence("gemini")], AT, GatingOptions(is_exact=False)).agent == "gemini"
+    assert find_owner(build_rule(), [], AT, GatingOptions(is_exact=False)) is None
 
 
-def test_its_version_must_fit_where_it_is_known():
+def test_the_agent_version_must_match_if_it_is_known():
     old, new, unknown = build_presence(version="0.99.1"), build_presence(version="0.150.0"), build_presence()
-    wanted = rule(versions=">=0.150,<1")
+    wanted = build_rule(versions=">=0.150,<1")
     assert [find_owner(wanted, [one], AT, GatingOptions()) is not None for one in (old, new, unknown)] == [
         False,
         True,
@@ -64,14 +64,14 @@ def test_its_version_must_fit_where_it_is_known():
 
 
 def test_a_match_of_a_general_rule_belongs_to_the_agent_present():
-    assert find_owner(rule(agent=""), [build_presence("gemini")], AT, GatingOptions()).agent == "gemini"
-    assert find_owner(rule(agent=""), [], AT, GatingOptions()) is None
+    assert find_owner(build_rule(agent=""), [build_presence("gemini")], AT, GatingOptions()).agent == "gemini"
+    assert find_owner(build_rule(agent=""), [], AT, GatingOptions()) is None
 
 
-def test_of_two_the_right_one_is_meant():
+def test_of_two_agents_the_matching_one_is_chosen():
     assert (
         find_owner(
-            rule(), [build_presence("gemini", began=5), build_presence()], AT, GatingOptions(is_exact=False)
+            build_rule(), [build_presence("gemini", began=5), build_presence()], AT, GatingOptions(is_exact=False)
         ).agent
         == "codex"
     )

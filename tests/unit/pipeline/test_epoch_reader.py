@@ -19,7 +19,7 @@ def folder(tmp_path) -> str:
     return str(tmp_path / "3")
 
 
-def written(folder: str, *pieces: bytes, segment_bytes: int = 1 << 20) -> int:
+def write_log(folder: str, *pieces: bytes, segment_bytes: int = 1 << 20) -> int:
     writer = SegmentWriter(folder, segment_bytes)
     for at, piece in enumerate(pieces, 100):
         writer.append(piece, at)
@@ -27,45 +27,45 @@ def written(folder: str, *pieces: bytes, segment_bytes: int = 1 << 20) -> int:
     return writer.offset
 
 
-def rows(text: EpochReader) -> list[str]:
+def read_rows(text: EpochReader) -> list[str]:
     progress = text.take_progress()
     return [] if progress is None else [line for block in progress.blocks for line in block.lines]
 
 
 def test_a_reader_resumes_from_stored_progress(folder):
-    written(folder, b"one\r\ntw", b"o\r\nthree\r\n")
+    write_log(folder, b"one\r\ntw", b"o\r\nthree\r\n")
     text = EpochReader(EPOCH, folder, None)
     assert text.read_step(7) == 7
     progress = text.take_progress()
     assert progress is not None and progress.committed == 5
     after = EpochReader(replace(EPOCH, committed=progress.committed, carry=progress.carry), folder, None)
     after.read_step(1000)
-    assert rows(after) == ["two", "three"]
+    assert read_rows(after) == ["two", "three"]
     assert text.take_progress() is None
 
 
 def test_the_missing_end_of_a_closed_log_is_a_gap(folder):
-    size = written(folder, b"kept\r\n", b"cut away\r\n")
+    size = write_log(folder, b"kept\r\n", b"cut away\r\n")
     (raw,) = [name for name in os.listdir(folder) if name.endswith(".raw")]
     os.truncate(f"{folder}/{raw}", 6)
     text = EpochReader(replace(EPOCH, size=size), folder, None)
     text.read_step(1000)
     assert not text.is_fully_read
     text.finish()
-    assert rows(text) == ["kept"]
+    assert read_rows(text) == ["kept"]
     (gap,) = text.take_gaps()
     assert (gap.cause, gap.start_at, gap.detail) == ("log_truncated", 100, "bytes 6 to 16 are no longer in the raw log")
 
 
-def test_a_log_that_is_all_there_has_no_hole(folder):
-    size = written(folder, b"kept\r\n")
+def test_a_complete_log_has_no_gap(folder):
+    size = write_log(folder, b"kept\r\n")
     text = EpochReader(replace(EPOCH, size=size), folder, None)
     text.read_step(1000)
     text.finish()
     assert text.take_gaps() == []
 
 
-def test_a_pane_that_begins_in_the_alternate_screen_is_known_to_be_there(folder):
+def test_an_epoch_that_starts_in_the_alternate_screen_is_known(folder):
     text = EpochReader(replace(EPOCH, carry=encode_first_carry(is_alternate=True, at=5, width=80)), folder, None)
     assert (get_activity(text).kind, get_activity(text).since) == ("alt_screen", 5)
     assert get_activity(None).kind == "gap"
@@ -89,35 +89,35 @@ MASK = "[redacted:anthropic_key]"
     ],
 )
 def test_the_rest_of_an_overwritten_key_is_not_stored(folder, printed, stored):
-    size = written(folder, printed.encode())
+    size = write_log(folder, printed.encode())
     for step in (1, 7, size):
         text = EpochReader(EPOCH, folder, None)
         while text.read_step(step):
             pass
-        assert rows(text) == stored
+        assert read_rows(text) == stored
 
 
-def test_the_unfinished_line_shows_nothing_of_a_key_that_was_written_over(folder):
-    written(folder, f"{KEY}\rworking on it".encode())
+def test_the_unfinished_line_shows_nothing_of_an_overwritten_key(folder):
+    write_log(folder, f"{KEY}\rworking on it".encode())
     text = EpochReader(EPOCH, folder, None)
     text.read_step(1000)
     assert text.pending_line == f"working on it{MASK}"
 
 
-def test_a_text_that_is_built_later_learns_the_keys_again_from_the_log(folder):
+def test_a_later_reader_learns_the_keys_again_from_the_log(folder):
     first = f"{KEY}\r\n".encode()
-    written(folder, first, f"\x1b[A\x1b[B{BODY[20:]} is left\r\n".encode())
+    write_log(folder, first, f"\x1b[A\x1b[B{BODY[20:]} is left\r\n".encode())
     text = EpochReader(EPOCH, folder, None)
     text.read_step(len(first))
     progress = text.take_progress()
     assert progress is not None and BODY[:9].encode() not in progress.carry
     after = EpochReader(replace(EPOCH, committed=progress.committed, carry=progress.carry), folder, None)
     after.read_step(1000)
-    assert rows(after) == [f"{MASK} is left"]
+    assert read_rows(after) == [f"{MASK} is left"]
 
 
-def test_a_key_that_was_painted_is_known_until_much_was_printed_after_it(folder):
-    size = written(folder, f"\x1b[?1049h\x1b[3;1H{KEY}\x1b[3;1Hworking\x1b[?1049l".encode(), b"a line\r\n" * 2000)
+def test_a_painted_key_is_known_until_many_lines_follow(folder):
+    size = write_log(folder, f"\x1b[?1049h\x1b[3;1H{KEY}\x1b[3;1Hworking\x1b[?1049l".encode(), b"a line\r\n" * 2000)
     text = EpochReader(EPOCH, folder, None)
     assert text.refresh_secrets().mask_known_pieces(BODY[20:]) == MASK
     while text.read_step(1000):
@@ -127,7 +127,7 @@ def test_a_key_that_was_painted_is_known_until_much_was_printed_after_it(folder)
 
 
 def test_a_closed_epoch_is_not_read_again(folder):
-    size = written(folder, f"\x1b[?1049h{KEY}".encode())
+    size = write_log(folder, f"\x1b[?1049h{KEY}".encode())
     text = EpochReader(replace(EPOCH, size=size), folder, None)
     text.read_step(1000)
     text.finish()

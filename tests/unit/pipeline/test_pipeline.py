@@ -19,21 +19,21 @@ END = b"\x1b]7770;end;0\x1b\\"
 
 
 class HastyClock(AdvancedClock):
-    """Nobody sleeps for long."""
+    """A clock with short sleeps."""
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(0)
 
 
-async def reopened(capture_store) -> Epoch:
-    """The only open epoch, as a daemon that comes after finds it."""
+async def reopen_epoch(capture_store) -> Epoch:
+    """Return the only open epoch, as the next daemon finds it."""
     await capture_store.restart()
     (left,) = await capture_store.store.output.list_open_epochs()
     capture_store.pipeline.open_epoch(left)
     return left
 
 
-def on_disk(capture_store) -> bytes:
+def read_database(capture_store) -> bytes:
     folder = Path(capture_store.paths.database).parent
     return b"".join(path.read_bytes() for path in folder.glob("visor.db*"))
 
@@ -51,7 +51,7 @@ async def test_bytes_are_decoded_to_lines_with_their_times(capture_store, pane, 
 async def test_the_next_daemon_continues_inside_a_line(capture_store, pane, epoch):
     capture_store.write_output(epoch, b"whole\r\nbegun ")
     await capture_store.pipeline.wait_settled()
-    left = await reopened(capture_store)
+    left = await reopen_epoch(capture_store)
     capture_store.write_output(left, b"and ended\r\n")
     assert await capture_store.read_lines(pane) == ["whole", "begun and ended"]
 
@@ -67,11 +67,11 @@ async def test_bytes_read_but_not_stored_are_read_again(capture_store, pane):
     await wait_until(lambda: hesitant.captured_bytes == 10)
     flow.cancel()
     assert await capture_store.store.output.find_last_line_number(pane) == 0
-    await reopened(capture_store)
+    await reopen_epoch(capture_store)
     assert await capture_store.read_lines(pane) == ["one", "two"]
 
 
-async def test_a_secret_that_comes_in_two_pieces_reaches_neither_database_nor_pending_line(capture_store, pane, epoch):
+async def test_a_secret_in_two_pieces_is_in_neither_database_nor_pending_line(capture_store, pane, epoch):
     capture_store.write_output(epoch, f"export TOKEN={KEY[:20]}".encode())
     await capture_store.pipeline.wait_settled()
     capture_store.write_output(epoch, f"{KEY[20:]} ok\r\n$ curl -H {KEY}".encode())
@@ -79,16 +79,16 @@ async def test_a_secret_that_comes_in_two_pieces_reaches_neither_database_nor_pe
     assert line.startswith("export TOKEN=") and line.endswith(" ok")
     assert KEY not in capture_store.pipeline.current_readers[pane].pending_line
     await capture_store.store.checkpoint()
-    assert b"export" in on_disk(capture_store)
-    assert KEY[5:30].encode() not in on_disk(capture_store)
+    assert b"export" in read_database(capture_store)
+    assert KEY[5:30].encode() not in read_database(capture_store)
 
 
-async def test_a_secret_in_a_mark_is_not_stored_either(capture_store, pane, epoch):
+async def test_a_secret_in_a_mark_is_not_stored(capture_store, pane, epoch):
     capture_store.write_output(epoch, f"\x1b]133;C;cmdline=login {KEY}\x1b\\\r\n".encode())
     await capture_store.pipeline.wait_settled()
     assert [mark.kind for _, mark in await capture_store.store.output.list_marks(pane)] == ["command_start"]
     await capture_store.store.checkpoint()
-    assert KEY.encode() not in on_disk(capture_store)
+    assert KEY.encode() not in read_database(capture_store)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ async def test_a_secret_in_a_mark_is_not_stored_either(capture_store, pane, epoc
         (b"", False),
     ],
 )
-async def test_an_end_is_proven_when_its_sign_is_the_last_that_came(capture_store, epoch, data, is_proven):
+async def test_an_end_is_proven_if_the_end_mark_is_the_last_output(capture_store, epoch, data, is_proven):
     size = capture_store.write_output(epoch, data) if data else 0
     assert await capture_store.pipeline.finish_epoch(epoch.id, size) is is_proven
 
@@ -110,7 +110,7 @@ async def test_an_end_is_proven_when_its_sign_is_the_last_that_came(capture_stor
 async def test_the_end_mark_is_known_to_the_next_daemon(capture_store, epoch):
     size = capture_store.write_output(epoch, b"word\r\n" + END)
     await capture_store.pipeline.wait_settled()
-    left = await reopened(capture_store)
+    left = await reopen_epoch(capture_store)
     assert await capture_store.pipeline.finish_epoch(left.id, size)
 
 
@@ -200,18 +200,18 @@ async def test_a_length_beyond_the_log_is_read_to_the_logs_end(capture_store, pa
 
 
 @pytest.mark.parametrize("size", [0, 6])
-async def test_a_log_shorter_than_what_was_stored_is_no_trap(capture_store, pane, epoch, size):
+async def test_a_log_shorter_than_the_stored_position_does_not_block(capture_store, pane, epoch, size):
     capture_store.write_output(epoch, b"first\r\nsecond\r\nthird\r\n")
     await capture_store.pipeline.wait_settled()
     (raw,) = Path(capture_store.pipeline.build_folder_path(epoch)).glob("*.raw")
     os.truncate(raw, size)
-    left = await reopened(capture_store)
+    left = await reopen_epoch(capture_store)
     await asyncio.wait_for(capture_store.pipeline.wait_settled(), 10)
     await asyncio.wait_for(capture_store.pipeline.finish_epoch(left.id, size), 10)
     assert await capture_store.read_lines(pane) == ["first", "second", "third"]
 
 
-async def test_a_deleted_segment_is_a_gap_and_the_text_goes_on_behind_it(capture_store, pane, epoch):
+async def test_a_deleted_segment_is_a_gap_and_the_text_continues_after_it(capture_store, pane, epoch):
     capture_store.write_output(epoch, b"first\r\nhalf")
     await capture_store.pipeline.wait_settled()
     capture_store.write_output(epoch, b" a line\r\n")
@@ -219,14 +219,14 @@ async def test_a_deleted_segment_is_a_gap_and_the_text_goes_on_behind_it(capture
     capture_store.write_output(epoch, b"third\r\n")
     left = capture_store.pipeline.build_folder_path(epoch)
     os.remove(sorted(Path(left).glob("*.raw"))[1])
-    await reopened(capture_store)
+    await reopen_epoch(capture_store)
     assert await capture_store.read_lines(pane) == ["first", "half", "third"]
     (gap,) = await capture_store.list_gaps(pane)
     assert (gap.cause, gap.after, gap.before, gap.end_at is None) == ("log_truncated", epoch.id, epoch.id, False)
     assert f"to {missing}" in gap.detail
 
 
-async def test_marks_move_the_activity_and_are_stored_when_they_matter(capture_store, pane, epoch):
+async def test_marks_change_the_activity_and_relevant_ones_are_stored(capture_store, pane, epoch):
     capture_store.write_output(epoch, b"\x1b]0;a title\x07\x1b]133;A\x1b\\$ \x1b]133;C\x1b\\\r\n")
     await capture_store.pipeline.wait_settled()
     assert get_activity(capture_store.pipeline.current_readers[pane]).kind == "command"
@@ -241,11 +241,11 @@ async def test_marks_move_the_activity_and_are_stored_when_they_matter(capture_s
 async def test_the_activity_survives_the_daemon(capture_store, pane, epoch):
     capture_store.write_output(epoch, b"\x1b]133;C\x1b\\\r\n")
     await capture_store.pipeline.wait_settled()
-    await reopened(capture_store)
+    await reopen_epoch(capture_store)
     assert get_activity(capture_store.pipeline.current_readers[pane]).kind == "command"
 
 
-async def test_a_mark_with_our_nonce_is_proven(capture_store, pane):
+async def test_a_mark_with_the_nonce_is_proven(capture_store, pane):
     epoch = await capture_store.reserve_epoch(pane)
     knowing = Pipeline(
         capture_store.store.output,
@@ -266,7 +266,7 @@ async def test_the_alternate_screen_yields_no_lines(capture_store, pane, epoch):
     capture_store.write_output(epoch, b"before\r\n\x1b[?1049hpainted\r\nmore paint\r\n")
     assert await capture_store.read_lines(pane) == ["before"]
     assert get_activity(capture_store.pipeline.current_readers[pane]).kind == "alt_screen"
-    left = await reopened(capture_store)
+    left = await reopen_epoch(capture_store)
     capture_store.write_output(left, b"still painting\r\n\x1b[?1049lafter\r\n")
     assert await capture_store.read_lines(pane) == ["before", "after"]
 
@@ -296,22 +296,22 @@ async def test_the_rate_is_dropped_with_the_epoch(capture_store, pane, epoch):
     assert (capture_store.pipeline.rate_meters, capture_store.pipeline.current_readers) == ({}, {})
 
 
-async def test_a_full_disk_makes_it_late_and_loses_nothing(capture_store, pane):
-    class Full:
-        """A store that has no room at first."""
+async def test_a_full_disk_delays_storage_and_loses_nothing(capture_store, pane):
+    class FullStore:
+        """A store that is full at first."""
 
         tries = 0
         record_gap = capture_store.store.output.record_gap
 
         async def commit(self, batch):
-            Full.tries += 1
+            FullStore.tries += 1
             troubles.append(late.storage_error)
-            if Full.tries < 3:
+            if FullStore.tries < 3:
                 raise StorageError("no room")
             return await capture_store.store.output.commit(batch)
 
     troubles: list[str] = []
-    late = Pipeline(Full(), raw_dir=capture_store.paths.raw_dir, clock=HastyClock(), flush_interval=0.01)
+    late = Pipeline(FullStore(), raw_dir=capture_store.paths.raw_dir, clock=HastyClock(), flush_interval=0.01)
     epoch = await capture_store.reserve_epoch(pane)
     late.open_epoch(epoch)
     capture_store.write_output(epoch, b"word\r\n")
@@ -323,11 +323,11 @@ async def test_a_full_disk_makes_it_late_and_loses_nothing(capture_store, pane):
 
 
 async def test_waiters_return_when_text_cannot_be_stored(capture_store, pane):
-    class Full:
+    class FullStore:
         async def commit(self, batch):
             raise StorageError("no room")
 
-    late = Pipeline(Full(), raw_dir=capture_store.paths.raw_dir, clock=HastyClock(), flush_interval=0.01)
+    late = Pipeline(FullStore(), raw_dir=capture_store.paths.raw_dir, clock=HastyClock(), flush_interval=0.01)
     epoch = await capture_store.reserve_epoch(pane)
     late.open_epoch(epoch)
     capture_store.write_output(epoch, b"word\r\n")
@@ -357,36 +357,36 @@ async def test_unreported_last_bytes_of_an_epoch_are_read(capture_store, pane):
     flow.cancel()
 
 
-async def test_a_command_that_printed_nothing_is_news_once_it_is_stored(capture_store, pane, epoch):
+async def test_a_command_without_output_is_published_after_it_is_stored(capture_store, pane, epoch):
     capture_store.write_output(epoch, b"\x1b]133;C;cmdline=true\x07")
     await capture_store.pipeline.wait_settled()
-    with capture_store.pipeline.changed_panes.subscribe() as news:
+    with capture_store.pipeline.changed_panes.subscribe() as subscription:
         capture_store.write_output(epoch, b"\x1b]133;D;0\x07")
         await capture_store.pipeline.wait_settled()
-        assert news.drain() == [pane, pane]  # read, then stored
+        assert subscription.drain() == [pane, pane]  # read, then stored
     assert [command.status for command in await capture_store.store.commands.list()] == ["finished"]
 
 
 async def test_a_user_variable_is_stored_with_its_bytes_and_then_published(capture_store, pane, epoch):
-    with capture_store.pipeline.events.subscribe() as news:
+    with capture_store.pipeline.events.subscribe() as subscription:
         capture_store.write_output(
             epoch, b"\x1b]1337;SetUserVar=visor-ready=e30=\x07\x1b]1337;SetUserVar=other=e30=\x07", at=5
         )
         await capture_store.pipeline.wait_settled()
-        told = news.drain()
-    assert told == await capture_store.store.events.list(pane=pane)
-    assert [(event.at, event.data["name"]) for event in told] == [(5, "visor-ready")]
+        events = subscription.drain()
+    assert events == await capture_store.store.events.list(pane=pane)
+    assert [(event.at, event.data["name"]) for event in events] == [(5, "visor-ready")]
     assert [mark.params["name"] for _, mark in await capture_store.store.output.list_marks(pane)] == ["other"]
-    await reopened(capture_store)
+    await reopen_epoch(capture_store)
     await capture_store.pipeline.wait_settled()
     assert len(await capture_store.store.events.list(pane=pane)) == 1
 
 
 @pytest.mark.parametrize("line", [b"y\r\n", b"a line of some length that says a little more than yes\r\n"])
-async def test_unstored_text_is_bounded_however_short_its_lines(capture_store, pane, line):
+async def test_unstored_text_is_bounded_for_any_line_length(capture_store, pane, line):
     epoch, sizes = await capture_store.reserve_epoch(pane), []
 
-    class Weighing:
+    class MeasuringStore:
         async def commit(self, batch):
             sizes.append(
                 sum(len(block.lines) * 64 + sum(map(len, block.lines)) for one in batch for block in one.blocks)
@@ -394,7 +394,9 @@ async def test_unstored_text_is_bounded_however_short_its_lines(capture_store, p
             return await capture_store.store.output.commit(batch)
 
     capture_store.write_output(epoch, line * (4_000_000 // len(line)))
-    heavy = Pipeline(Weighing(), raw_dir=capture_store.paths.raw_dir, clock=capture_store.clock, flush_interval=60.0)
+    heavy = Pipeline(
+        MeasuringStore(), raw_dir=capture_store.paths.raw_dir, clock=capture_store.clock, flush_interval=60.0
+    )
     heavy.open_epoch(epoch)
     flow = asyncio.ensure_future(heavy.run())
     await heavy.wait_settled()
@@ -404,23 +406,25 @@ async def test_unstored_text_is_bounded_however_short_its_lines(capture_store, p
 
 
 async def test_json_lines_are_reported_redacted(capture_store, epoch):
-    told = []
-    capture_store.pipeline.on_json_lines = lambda of, lines: told.extend((of.id, line.at, line.text) for line in lines)
+    lines_received = []
+    capture_store.pipeline.on_json_lines = lambda of, lines: lines_received.extend(
+        (of.id, line.at, line.text) for line in lines
+    )
     now = capture_store.clock.now()
     capture_store.write_output(epoch, b'{"type":"x","key":"%s"}\r\nelse\r\n' % KEY.encode(), now)
-    await wait_until(lambda: told)
-    ((of, at, text),) = told
+    await wait_until(lambda: lines_received)
+    ((of, at, text),) = lines_received
     assert (of, at) == (epoch.id, now)
     assert text.startswith('{"type":"x","key":"')
     assert KEY not in text
 
 
 async def test_read_pane_now_reads_the_output_of_an_exited_program(capture_store, pane, epoch):
-    told = []
-    capture_store.pipeline.on_json_lines = lambda of, lines: told.extend(line.text for line in lines)
+    lines_received = []
+    capture_store.pipeline.on_json_lines = lambda of, lines: lines_received.extend(line.text for line in lines)
     capture_store.write_output(epoch, b'{"type":"x"}\r\n', capture_store.clock.now())
     capture_store.pipeline.read_pane_now(pane)
-    assert told == ['{"type":"x"}']
+    assert lines_received == ['{"type":"x"}']
     assert await capture_store.read_lines(pane) == ['{"type":"x"}']
     capture_store.pipeline.read_pane_now(pane)
-    assert told == ['{"type":"x"}']
+    assert lines_received == ['{"type":"x"}']

@@ -22,11 +22,11 @@ RULES = tuple(rule for rule in load_packs().rules if rule.scope in ("line", "str
 SCAN = RuleScanner(RULES, engine="re2")
 
 
-def rows_of(agent: str, name: str) -> list[str]:
+def load_rows(agent: str, name: str) -> list[str]:
     return json.loads((RECORDINGS / agent / f"{name}.json").read_text())["screen"]["rows"]
 
 
-def narrower(rows: list[str], width: int) -> list[str]:
+def rewrap_rows(rows: list[str], width: int) -> list[str]:
     return [piece for row in rows for piece in textwrap.wrap(row, width) or [""]]
 
 
@@ -40,11 +40,11 @@ async def test_a_limit_on_a_real_screen_is_one_event_however_it_is_painted(captu
     stay = AgentPresence(agent_process=RuntimeId(7), agent=agent, began_at=0)
     capture_store.pipeline.matcher.set_rules(RULES, SCAN)
     capture_store.pipeline.matcher.find_presences = lambda pane: [stay]
-    rows, now = rows_of(agent, "usage_limit"), capture_store.clock.now()
-    for number in range(3):  # the last of them is a daemon that came after
+    rows, now = load_rows(agent, "usage_limit"), capture_store.clock.now()
+    for number in range(3):  # the last round is a later daemon
         sightings = SightingRecorder(capture_store.store, capture_store.pipeline, capture_store.clock)
         await sightings.store_samples([build_sample(epoch, rows, now + number * NS)])
-    await sightings.store_samples([build_sample(epoch, narrower(rows, 90), now + 20 * NS, 90)])
+    await sightings.store_samples([build_sample(epoch, rewrap_rows(rows, 90), now + 20 * NS, 90)])
     capture_store.write_output(epoch, "\r\n".join([*rows, ""]).encode(), at=now + 40 * NS)
     await capture_store.pipeline.wait_settled()
     capture_store.write_output(epoch, "\r\n".join([*rows, ""]).encode(), at=now + 7200 * NS)
@@ -55,9 +55,9 @@ async def test_a_limit_on_a_real_screen_is_one_event_however_it_is_painted(captu
 
 
 @pytest.mark.parametrize("agent", ["codex", "claude_code"])
-async def test_the_same_screen_in_a_pane_without_its_agent_is_nothing(capture_store, epoch, agent):
+async def test_the_same_screen_without_its_agent_is_no_event(capture_store, epoch, agent):
     capture_store.pipeline.matcher.set_rules(RULES, SCAN)
-    rows, now = rows_of(agent, "usage_limit"), capture_store.clock.now()
+    rows, now = load_rows(agent, "usage_limit"), capture_store.clock.now()
     await SightingRecorder(capture_store.store, capture_store.pipeline, capture_store.clock).store_samples(
         [build_sample(epoch, rows, now)]
     )

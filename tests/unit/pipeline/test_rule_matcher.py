@@ -94,17 +94,17 @@ def test_captures_are_bounded():
     assert len(detect(["x"], 0, what="y" * 1000).captures["what"]) == 400
 
 
-def test_a_redraw_has_the_same_trace_and_another_place_has_not():
+def test_a_redraw_has_the_same_trace_and_another_line_has_not():
     assert detect(["a", "b ", "x"], 2).trace == detect(["  a", "b", "x"], 2).trace
     assert detect(["a", "b", "x"], 2).trace != detect(["a", "c", "x"], 2).trace
 
 
 @pytest.mark.parametrize(
-    ("words", "hour"),
+    ("text", "hour"),
     [("3pm (UTC)", 15), ("3pm (Europe/Berlin)", 14), ("in 2h", 14), ("soon", None), ("3pm (Mars/X)", None)],
 )
-def test_reset_times_are_parsed(words, hour):
-    ends = find_limit_end({"resets_at": words}, NOON)
+def test_reset_times_are_parsed(text, hour):
+    ends = find_limit_end({"resets_at": text}, NOON)
     assert ends == (None if hour is None else NOON + (hour - 12) * 3600 * NS)
 
 

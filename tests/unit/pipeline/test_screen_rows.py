@@ -1,4 +1,4 @@
-"""Store screen samples as sightings: once per lifetime, redacted, without input, across restarts."""
+"""Store the rows of screen samples once per lifetime, redacted, without input, across restarts."""
 
 import asyncio
 from pathlib import Path
@@ -37,7 +37,7 @@ async def pane(capture_store) -> PaneId:
 
 
 @pytest.fixture
-def sightings(capture_store) -> SightingRecorder:
+def recorder(capture_store) -> SightingRecorder:
     return SightingRecorder(capture_store.store, capture_store.pipeline, capture_store.clock)
 
 
@@ -49,40 +49,40 @@ def build_sample(
     return ScreenSample(life, seen, at)
 
 
-async def texts(capture_store, pane: PaneId) -> list[str]:
+async def list_texts(capture_store, pane: PaneId) -> list[str]:
     query = "SELECT text FROM sighting WHERE pane = ? ORDER BY id"
     rows = await capture_store.store.sightings._db.read(lambda connection: list(connection.execute(query, (pane,))))
     return [text for (text,) in rows]
 
 
-async def last_seen(capture_store, pane: PaneId) -> dict[str, int]:
+async def list_last_seen(capture_store, pane: PaneId) -> dict[str, int]:
     query = "SELECT text, last_at FROM sighting WHERE pane = ?"
     return await capture_store.store.sightings._db.read(lambda connection: dict(connection.execute(query, (pane,))))
 
 
-async def test_each_row_is_stored_once_per_lifetime_as_first_seen(capture_store, pane, sightings):
-    await sightings.store_samples([build_sample(pane, "hello  ", "⠋ Thinking… 9s", "")])
-    await sightings.store_samples([build_sample(pane, "hello", "⠙ Thinking… 10s", "world")])
-    assert await texts(capture_store, pane) == ["hello", "⠋ Thinking… 9s", "world"]
+async def test_each_row_is_stored_once_per_lifetime_as_first_seen(capture_store, pane, recorder):
+    await recorder.store_samples([build_sample(pane, "hello  ", "⠋ Thinking… 9s", "")])
+    await recorder.store_samples([build_sample(pane, "hello", "⠙ Thinking… 10s", "world")])
+    assert await list_texts(capture_store, pane) == ["hello", "⠋ Thinking… 9s", "world"]
 
 
-async def test_another_screen_lifetime_has_its_own_sightings(capture_store, pane, sightings):
-    await sightings.store_samples([build_sample(pane, "hello")])
-    await sightings.store_samples([build_sample(pane, "hello", life=ScreenLifetime(pane, EpochId(1), True, 6))])
-    assert await texts(capture_store, pane) == ["hello", "hello"]
+async def test_another_screen_lifetime_has_its_own_rows(capture_store, pane, recorder):
+    await recorder.store_samples([build_sample(pane, "hello")])
+    await recorder.store_samples([build_sample(pane, "hello", life=ScreenLifetime(pane, EpochId(1), True, 6))])
+    assert await list_texts(capture_store, pane) == ["hello", "hello"]
 
 
-async def test_the_input_area_is_neither_a_sighting_nor_on_the_stored_screen(capture_store, pane, sightings):
+async def test_the_input_area_is_not_stored_as_row_or_screen(capture_store, pane, recorder):
     rule = "─" * 30
-    await sightings.store_samples([build_sample(pane, "answer", rule, "❯ half a thou", rule, "status", cursor=2)])
-    assert await texts(capture_store, pane) == ["answer", "status"]
+    await recorder.store_samples([build_sample(pane, "answer", rule, "❯ half a thou", rule, "status", cursor=2)])
+    assert await list_texts(capture_store, pane) == ["answer", "status"]
     screen = await capture_store.store.sightings.find_screen_at(pane, 100)
     assert (screen.rows, screen.left_out) == (("answer", "", "", "", "status"), (1, 2, 3))
 
 
-async def test_a_secret_on_the_screen_is_not_stored(capture_store, pane, sightings):
+async def test_a_secret_on_the_screen_is_not_stored(capture_store, pane, recorder):
     box = [f"│ {part:<20} │" for part in (KEY[:20], KEY[20:])]
-    await sightings.store_samples([build_sample(pane, f"export TOKEN={KEY}", *box)])
+    await recorder.store_samples([build_sample(pane, f"export TOKEN={KEY}", *box)])
     await capture_store.store.checkpoint()
     folder = Path(capture_store.paths.database).parent
     stored = b"".join(path.read_bytes() for path in folder.glob("visor.db*"))
@@ -91,7 +91,7 @@ async def test_a_secret_on_the_screen_is_not_stored(capture_store, pane, sightin
     assert KEY[20:].encode() not in stored
 
 
-async def test_the_rest_of_a_painted_over_key_is_not_stored(capture_store, pane, sightings):
+async def test_the_rest_of_a_painted_over_key_is_not_stored(capture_store, pane, recorder):
     seen = SeenSecrets()
     extract_rows(build_sample(pane, "", KEY[:24], KEY[24:]), seen)
     left = extract_rows(build_sample(pane, "", f"working on it{KEY[16:24]}", KEY[24:]), seen)
@@ -99,83 +99,85 @@ async def test_the_rest_of_a_painted_over_key_is_not_stored(capture_store, pane,
     assert [row.text for row in left] == ["", f"working on it{mask}", mask]
 
 
-async def test_secrets_of_the_stream_are_redacted_in_sightings(capture_store, pane, sightings):
+async def test_secrets_of_the_stream_are_redacted_in_screen_rows(capture_store, pane, recorder):
     epoch = Epoch(id=EpochId(1), pane=pane, source="pipe", opened_at=1)
     writer = SegmentWriter(capture_store.pipeline.build_folder_path(epoch), 1 << 20)
     writer.append(f"\x1b[?1049h\x1b[2;1H{KEY}\x1b[2;1Hworking".encode(), 5)
     capture_store.pipeline.open_epoch(epoch)
-    await sightings.store_samples([build_sample(pane, "", f"working{KEY[7:]}")])
+    await recorder.store_samples([build_sample(pane, "", f"working{KEY[7:]}")])
     writer.close()
-    assert await texts(capture_store, pane) == ["working[redacted:github_token]"]
+    assert await list_texts(capture_store, pane) == ["working[redacted:github_token]"]
 
 
-async def test_a_first_row_that_may_be_the_end_of_a_secret_is_not_stored(capture_store, pane, sightings):
-    await sightings.store_samples([build_sample(pane, KEY[12:], "second row", KEY[12:34])])
-    await sightings.store_samples([build_sample(pane, "first-row of words", "second row")])
-    assert await texts(capture_store, pane) == ["second row", KEY[12:34], "first-row of words"]
+async def test_a_first_row_that_may_be_the_end_of_a_secret_is_not_stored(capture_store, pane, recorder):
+    await recorder.store_samples([build_sample(pane, KEY[12:], "second row", KEY[12:34])])
+    await recorder.store_samples([build_sample(pane, "first-row of words", "second row")])
+    assert await list_texts(capture_store, pane) == ["second row", KEY[12:34], "first-row of words"]
 
 
-async def test_a_sample_without_new_rows_writes_only_at_the_flush(capture_store, pane, sightings):
-    await sightings.store_samples([build_sample(pane, "hello")])
+async def test_a_sample_without_new_rows_writes_only_at_the_flush(capture_store, pane, recorder):
+    await recorder.store_samples([build_sample(pane, "hello")])
     stored, capture_store.store.sightings.add = capture_store.store.sightings.add, None
-    await sightings.store_samples([build_sample(pane, "hello", at=200)])
+    await recorder.store_samples([build_sample(pane, "hello", at=200)])
     capture_store.store.sightings.add = stored
-    assert await last_seen(capture_store, pane) == {"hello": 100}
-    await sightings.flush_seen_times()
-    assert await last_seen(capture_store, pane) == {"hello": 200}
+    assert await list_last_seen(capture_store, pane) == {"hello": 100}
+    await recorder.flush_seen_times()
+    assert await list_last_seen(capture_store, pane) == {"hello": 200}
 
 
-async def test_the_times_of_known_rows_are_written_by_themselves(capture_store, pane, sightings, monkeypatch):
+async def test_the_times_of_known_rows_are_written_without_new_rows(capture_store, pane, recorder, monkeypatch):
     monkeypatch.setattr(screen_rows, "_FLUSH_INTERVAL_S", 0.01)
-    running = asyncio.ensure_future(sightings.run())
-    await sightings.store_samples([build_sample(pane, "hello")])
-    await sightings.store_samples([build_sample(pane, "hello", at=300)])
+    running = asyncio.ensure_future(recorder.run())
+    await recorder.store_samples([build_sample(pane, "hello")])
+    await recorder.store_samples([build_sample(pane, "hello", at=300)])
     async with asyncio.timeout(5):
-        while await last_seen(capture_store, pane) != {"hello": 300}:
+        while await list_last_seen(capture_store, pane) != {"hello": 300}:
             await asyncio.sleep(0.005)
     running.cancel()
 
 
-async def test_new_rows_are_published_and_known_ones_are_not(capture_store, pane, sightings):
+async def test_new_rows_are_published_and_known_ones_are_not(capture_store, pane, recorder):
     with capture_store.pipeline.changed_panes.subscribe() as news:
-        await sightings.store_samples([build_sample(pane, "hello")])
+        await recorder.store_samples([build_sample(pane, "hello")])
         assert news.drain() == [pane]
-        await sightings.store_samples([build_sample(pane, "hello")])
+        await recorder.store_samples([build_sample(pane, "hello")])
         assert news.drain() == []
 
 
-async def test_the_next_daemon_continues_the_screen_lifetime(capture_store, pane, sightings):
-    await sightings.store_samples([build_sample(pane, "hello", "there")])
+async def test_the_next_daemon_continues_the_screen_lifetime(capture_store, pane, recorder):
+    await recorder.store_samples([build_sample(pane, "hello", "there")])
     await capture_store.restart()
     later = SightingRecorder(capture_store.store, capture_store.pipeline, capture_store.clock)
     await later.store_samples([build_sample(pane, "hello", "there", "again", at=200)])
-    assert await texts(capture_store, pane) == ["hello", "there", "again"]
+    assert await list_texts(capture_store, pane) == ["hello", "there", "again"]
 
 
-async def test_the_row_cache_is_bounded_and_eviction_doubles_nothing(capture_store, pane, sightings, monkeypatch):
+async def test_the_row_cache_is_bounded_and_eviction_duplicates_no_row(capture_store, pane, recorder, monkeypatch):
     monkeypatch.setattr(screen_rows, "_MAX_KNOWN_ROWS", 3)
     for _ in range(2):
         for letter in "abcdefgh":
-            await sightings.store_samples([build_sample(pane, f"row {letter}", "always")])
-    assert len(sightings._known_rows) == 3
-    assert sorted(await texts(capture_store, pane)) == sorted(["always", *(f"row {letter}" for letter in "abcdefgh")])
+            await recorder.store_samples([build_sample(pane, f"row {letter}", "always")])
+    assert len(recorder._known_rows) == 3
+    assert sorted(await list_texts(capture_store, pane)) == sorted(
+        ["always", *(f"row {letter}" for letter in "abcdefgh")]
+    )
 
 
-async def test_lines_that_a_program_printed_on_the_main_screen_are_not_doubled(capture_store, pane, sightings):
+async def test_printed_lines_on_the_main_screen_are_not_stored_as_rows(capture_store, pane, recorder):
     epoch = await capture_store.reserve_epoch(pane)
     capture_store.pipeline.open_epoch(epoch)
     capture_store.write_output(epoch, b"printed before\r\nThinking 1s\r\n")
     await capture_store.pipeline.wait_settled()
     life = ScreenLifetime(pane, epoch.id, False)
-    await sightings.store_samples([build_sample(pane, "printed before", "Thinking 8s", "only painted", life=life)])
-    assert await texts(capture_store, pane) == ["only painted"]
+    await recorder.store_samples([build_sample(pane, "printed before", "Thinking 8s", "only painted", life=life)])
+    assert await list_texts(capture_store, pane) == ["only painted"]
     screen = await capture_store.store.sightings.find_screen_at(pane, 100)
     assert screen.rows == ("printed before", "Thinking 8s", "only painted")
-    await sightings.store_samples([build_sample(pane, "printed before", "only painted", at=200, life=life)])
-    assert await texts(capture_store, pane) == ["only painted"]
+    await recorder.store_samples([build_sample(pane, "printed before", "only painted", at=200, life=life)])
+    assert await list_texts(capture_store, pane) == ["only painted"]
 
 
-async def test_a_line_that_was_read_but_not_stored_yet_counts_too(capture_store, pane):
+async def test_a_line_that_is_not_stored_yet_is_not_stored_as_a_row(capture_store, pane):
     epoch = await capture_store.reserve_epoch(pane)
     capture_store.pipeline.flush_interval = 60.0
     capture_store.pipeline.open_epoch(epoch)
@@ -183,25 +185,25 @@ async def test_a_line_that_was_read_but_not_stored_yet_counts_too(capture_store,
     async with asyncio.timeout(5):
         while capture_store.pipeline.captured_bytes == 0:
             await asyncio.sleep(0.005)
-    sightings = SightingRecorder(capture_store.store, capture_store.pipeline, capture_store.clock)
-    await sightings.store_samples([build_sample(pane, "just printed", life=ScreenLifetime(pane, epoch.id, False))])
-    assert await texts(capture_store, pane) == []
+    recorder = SightingRecorder(capture_store.store, capture_store.pipeline, capture_store.clock)
+    await recorder.store_samples([build_sample(pane, "just printed", life=ScreenLifetime(pane, epoch.id, False))])
+    assert await list_texts(capture_store, pane) == []
 
 
-async def test_a_full_disk_is_reported_and_does_not_end_the_task(capture_store, pane, sightings):
-    async def full(_screens):
+async def test_a_full_disk_is_reported_and_does_not_end_the_task(capture_store, pane, recorder):
+    async def raise_disk_full(_screens):
         raise StorageError("the disk is full")
 
-    stored, capture_store.store.sightings.add = capture_store.store.sightings.add, full
-    await sightings.store_samples([build_sample(pane, "hello")])
-    assert "disk is full" in sightings.storage_error
+    stored, capture_store.store.sightings.add = capture_store.store.sightings.add, raise_disk_full
+    await recorder.store_samples([build_sample(pane, "hello")])
+    assert "disk is full" in recorder.storage_error
     capture_store.store.sightings.add = stored
-    await sightings.store_samples([build_sample(pane, "hello")])
-    assert sightings.storage_error == ""
-    assert await texts(capture_store, pane) == ["hello"]
+    await recorder.store_samples([build_sample(pane, "hello")])
+    assert recorder.storage_error == ""
+    assert await list_texts(capture_store, pane) == ["hello"]
 
 
-def test_the_row_of_the_cursor_is_found_behind_a_row_that_was_joined():
+def test_the_cursor_row_is_found_after_a_joined_row():
     life = ScreenLifetime(PaneId(1), EpochId(1), True)
     seen = PaneCapture(rows=("long " * 20, "typed", "status"), width=80, height=24, cursor_y=2, alternate=True)
     assert [row.kind for row in extract_rows(ScreenSample(life, seen, 1))] == ["sighting", "input", "sighting"]

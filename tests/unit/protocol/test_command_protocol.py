@@ -10,19 +10,19 @@ WORDS = st.lists(st.text(st.characters(blacklist_categories=["Cs"])))
 
 
 @given(WORDS, st.text(st.characters(blacklist_categories=["Cs"])), st.booleans())
-def test_a_command_line_survives_the_way_to_the_daemon(argv: list[str], cwd: str, is_robot: bool) -> None:
+def test_a_command_line_survives_encoding(argv: list[str], cwd: str, is_robot: bool) -> None:
     line = command_protocol.encode_request(
         command_protocol.CommandRequest(tuple(argv), is_robot, cwd, command_protocol.TerminalInfo(132, True, False))
     )
-    heard = command_protocol.decode_request(line[:-1])
-    assert heard.input_text is None
+    decoded = command_protocol.decode_request(line[:-1])
+    assert decoded.input_text is None
     assert line.index(b"\n") == len(line) - 1
-    assert (heard.argv, heard.is_robot, heard.cwd) == (tuple(argv), is_robot, cwd)
-    assert (heard.terminal.width, heard.terminal.is_terminal, heard.terminal.colour) == (132, True, False)
+    assert (decoded.argv, decoded.is_robot, decoded.cwd) == (tuple(argv), is_robot, cwd)
+    assert (decoded.terminal.width, decoded.terminal.is_terminal, decoded.terminal.colour) == (132, True, False)
 
 
 @given(st.binary(), st.text(st.characters(blacklist_categories=["Cs"]), min_size=1))
-def test_a_text_beside_the_command_line_arrives_to_the_byte_or_with_what_was_wrong(data: bytes, trouble: str) -> None:
+def test_an_input_text_or_its_read_error_survives_encoding(data: bytes, trouble: str) -> None:
     asked = command_protocol.CommandRequest(("send", "7", "--stdin"))
     text = command_protocol.decode_request(
         command_protocol.encode_request(asked.with_input(command_protocol.InputText(data)))[:-1]
@@ -36,35 +36,39 @@ def test_a_text_beside_the_command_line_arrives_to_the_byte_or_with_what_was_wro
     assert (none.input_text.data, none.input_text.error) == (b"", trouble)
 
 
-def test_a_text_stays_with_the_command_line_that_is_confirmed() -> None:
+def test_an_input_text_is_kept_when_the_command_is_confirmed() -> None:
     given = command_protocol.InputText(b"make test")
     again = command_protocol.CommandRequest(("send", "7")).with_input(given).with_consent("--yes-for-session")
     assert (again.argv, again.input_text) == (("send", "7", "--yes-for-session"), given)
 
 
-def test_a_word_that_is_not_unicode_arrives_with_a_sign_for_what_was_wrong() -> None:
+def test_lone_surrogates_in_an_argument_are_replaced() -> None:
     line = command_protocol.encode_request(command_protocol.CommandRequest(("a\udcffb",)))
     assert command_protocol.decode_request(line).argv == ("a\ufffdb",)
 
 
 @given(st.lists(st.tuples(st.sampled_from([b"o", b"e"]), st.binary(min_size=1))), st.integers(1, 7))
-def test_an_answer_survives_any_cut(pieces: list[tuple[bytes, bytes]], step: int) -> None:
+def test_output_frames_survive_any_chunk_border(pieces: list[tuple[bytes, bytes]], step: int) -> None:
     sent = (
         command_protocol.encode_frame(b"a", 1)
         + b"".join(command_protocol.encode_output(kind, data) for kind, data in pieces)
         + command_protocol.encode_frame(b"x", 3)
     )
     frames = command_protocol.FrameDecoder()
-    heard = [frame for start in range(0, len(sent), step) for frame in frames.feed(sent[start : start + step])]
-    assert [(kind, body) for kind, _, body in heard] == [(b"a", b""), *pieces, (b"x", b"")]
-    assert heard[-1][1] == 3
+    decoded = [frame for start in range(0, len(sent), step) for frame in frames.feed(sent[start : start + step])]
+    assert [(kind, body) for kind, _, body in decoded] == [(b"a", b""), *pieces, (b"x", b"")]
+    assert decoded[-1][1] == 3
 
 
-def test_large_output_is_cut_into_frames_that_a_reader_can_hold() -> None:
+def test_large_output_is_split_into_bounded_frames() -> None:
     data = b"x" * (command_protocol.MAX_FRAME_BYTES * 2 + 1)
-    heard = command_protocol.FrameDecoder().feed(command_protocol.encode_output(b"o", data))
-    assert [number for _, number, _ in heard] == [command_protocol.MAX_FRAME_BYTES, command_protocol.MAX_FRAME_BYTES, 1]
-    assert b"".join(body for _, _, body in heard) == data
+    decoded = command_protocol.FrameDecoder().feed(command_protocol.encode_output(b"o", data))
+    assert [number for _, number, _ in decoded] == [
+        command_protocol.MAX_FRAME_BYTES,
+        command_protocol.MAX_FRAME_BYTES,
+        1,
+    ]
+    assert b"".join(body for _, _, body in decoded) == data
 
 
 @pytest.mark.parametrize("line", [b"!2", b"!2\x1f\x1f0\x1fwide\x1f0\x1f0\x1f/", b"!2\x1f\x1f0\x1f80"])
@@ -74,12 +78,12 @@ def test_a_request_with_missing_or_wrong_fields_is_malformed(line: bytes) -> Non
 
 
 @pytest.mark.parametrize("data", [b"no frame at all, just a long text", b"oo 1\nx", b"o x\n", b"o 99999999999\n"])
-def test_bytes_that_are_no_frames_are_malformed(data: bytes) -> None:
+def test_bytes_that_are_not_frames_are_malformed(data: bytes) -> None:
     with pytest.raises(command_protocol.MalformedCommand):
         command_protocol.FrameDecoder().feed(data)
 
 
-def test_consent_is_put_before_the_words_that_are_no_options() -> None:
+def test_the_yes_option_is_inserted_before_the_double_dash() -> None:
     assert command_protocol.CommandRequest(("db", "restore", "--", "-x"), cwd="/a").with_consent().argv == (
         "db",
         "restore",
@@ -90,7 +94,7 @@ def test_consent_is_put_before_the_words_that_are_no_options() -> None:
     assert command_protocol.CommandRequest(("setup", "shell"), cwd="/a").with_consent().cwd == "/a"
 
 
-def test_the_version_of_a_request_is_known_before_anything_else_of_it() -> None:
+def test_the_version_is_parsed_before_the_rest_of_a_request() -> None:
     assert command_protocol.parse_version(b"!7\x1fwhatever this may mean") == 7
     with pytest.raises(command_protocol.MalformedCommand):
         command_protocol.parse_version(b"!x\x1f")

@@ -7,7 +7,7 @@ from termvisor import errors
 from termvisor.protocol import command_protocol, jsonrpc
 
 
-def test_a_request_survives_the_wire() -> None:
+def test_a_request_survives_encoding() -> None:
     request = jsonrpc.RpcRequest("get_text", {"pane": "7", "tail": 20}, 3)
     line = jsonrpc.encode_message(request)
     assert msgspec.json.decode(line)["jsonrpc"] == "2.0"
@@ -29,7 +29,7 @@ def test_a_request_survives_the_wire() -> None:
         (b'{"id":7,"method":"x","jsonrpc":"1.0"}', jsonrpc.INVALID_REQUEST, 7),
     ],
 )
-def test_what_is_no_request_gets_an_answer_that_says_so(line: bytes, number: int, to: jsonrpc.RequestId) -> None:
+def test_an_invalid_request_gets_an_error_response(line: bytes, number: int, to: jsonrpc.RequestId) -> None:
     answer = jsonrpc.parse_request(line)
     assert isinstance(answer, jsonrpc.RpcResponse)
     assert isinstance(answer.error, jsonrpc.RpcError)
@@ -48,16 +48,16 @@ def test_every_error_is_raised_again_on_the_other_side(kind: type[errors.VisorEr
     assert error.details == {"pane": 7}
 
 
-def test_a_fault_of_a_stranger_is_still_an_error() -> None:
+def test_an_unknown_error_code_becomes_a_visor_error() -> None:
     assert isinstance(jsonrpc.to_visor_error(jsonrpc.RpcError(-32603, "boom")), errors.VisorError)
 
 
-def test_an_answer_that_makes_no_sense_is_the_daemons_fault() -> None:
+def test_an_invalid_response_raises_unavailable() -> None:
     with pytest.raises(errors.Unavailable):
         jsonrpc.parse_incoming(b"<html>")
 
 
-def test_only_the_same_protocol_is_spoken() -> None:
+def test_another_protocol_version_is_rejected() -> None:
     jsonrpc.check_protocol(command_protocol.PROTOCOL_VERSION, command_protocol.PROTOCOL_VERSION)
     with pytest.raises(errors.Unsupported, match="daemon is older"):
         jsonrpc.check_protocol(command_protocol.PROTOCOL_VERSION + 1, command_protocol.PROTOCOL_VERSION)

@@ -18,7 +18,7 @@ def test_a_missing_or_dead_socket_gives_none(tmp_path: Path) -> None:
     assert connect_socket(path) is None
 
 
-def test_a_process_of_another_user_is_not_talked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_socket_of_another_user_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(tmp_path / "s")
     somebody_else = os.getuid() + 1
     with socket.socket(socket.AF_UNIX) as server:
@@ -29,7 +29,7 @@ def test_a_process_of_another_user_is_not_talked_to(tmp_path: Path, monkeypatch:
             connect_socket(path)
 
 
-def test_the_peer_is_known_by_user_and_process() -> None:
+def test_the_peer_has_user_and_process_ids() -> None:
     ours, theirs = socket.socketpair()
     credentials = ours.getsockopt(*unix_socket.PEER_CREDENTIALS_OPTION)
     assert (unix_socket.parse_uid(credentials), unix_socket.parse_pid(credentials)) == (
@@ -40,7 +40,7 @@ def test_the_peer_is_known_by_user_and_process() -> None:
     theirs.close()
 
 
-def test_a_peer_that_only_stopped_sending_is_not_gone() -> None:
+def test_a_half_closed_peer_is_still_connected() -> None:
     ours, theirs = socket.socketpair()
     assert not unix_socket.is_peer_gone(ours.fileno())
     theirs.shutdown(socket.SHUT_WR)

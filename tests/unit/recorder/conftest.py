@@ -22,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(termvisor.__file__))
 
 
 class DaemonDouble:
-    """The daemon's side of the socket, by hand."""
+    """A fake daemon: reads and writes lines on the recorder's socket."""
 
     def __init__(self, path: str, greeting: str = "listen 1"):
         self.connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -35,14 +35,14 @@ class DaemonDouble:
         self.connection.send(line.encode() + b"\n")
 
     def read_line(self) -> str:
-        """The next line; empty when the recorder hung up."""
+        """Return the next line, or an empty one when the recorder closed the connection."""
         if not self._lines:
             with suppress(ConnectionResetError):
                 self._lines = self.connection.recv(8192).decode().splitlines()
         return self._lines.pop(0) if self._lines else ""
 
     def read_until(self, start: str) -> list[str]:
-        """All lines up to and with the first that begins so."""
+        """Return all lines up to the first with this start, inclusive."""
         lines = [self.read_line()]
         while not lines[-1].startswith(start):
             assert lines[-1], f"hung up before {start!r}: {lines}"
@@ -50,7 +50,7 @@ class DaemonDouble:
         return lines
 
     def read_rest(self) -> list[str]:
-        """All lines until the recorder hangs up."""
+        """Return all lines until the recorder closes the connection."""
         return list(iter(self.read_line, ""))
 
     def close(self) -> None:
@@ -77,13 +77,13 @@ class PipeFeeder:
         self._pipe.close()
 
     def wait_sha256(self) -> str:
-        """Waits until all is written."""
+        """Wait until all is written and return the hash."""
         self._thread.join()
         return self._digest.hexdigest()
 
 
 class RecorderSandbox:
-    """One recorder's folder. What is started here is ended with the test."""
+    """The folder of one recorder; processes started here are ended with the test."""
 
     def __init__(self, path: str):
         self.path = path
@@ -115,7 +115,7 @@ class RecorderSandbox:
         return listener
 
     def send_message(self, message: bytes, fds: list[int]) -> str:
-        """What the recorder answers to a message with descriptors; empty when it hangs up."""
+        """Return the answer to a message with descriptors, or an empty one if the connection closes."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
             connection.settimeout(20)
             connection.connect(self.socket)
@@ -123,12 +123,12 @@ class RecorderSandbox:
             return connection.recv(100).decode().strip()
 
     def open_pipe(self, name: str) -> socket.socket:
-        """A pipe into the recorder."""
-        ours, theirs = socket.socketpair()
-        self._cleanups.append(ours.close)
-        with theirs:
-            assert self.send_message(f"hold {name}".encode(), [theirs.fileno()]) == "ok"
-        return ours
+        """Open a stream and return its writing end."""
+        writer, reader = socket.socketpair()
+        self._cleanups.append(writer.close)
+        with reader:
+            assert self.send_message(f"hold {name}".encode(), [reader.fileno()]) == "ok"
+        return writer
 
     def feed(self, name: str, size: int, seed: int = 0) -> PipeFeeder:
         return PipeFeeder(self.open_pipe(name), size, seed)

@@ -17,7 +17,7 @@ def path(tmp_path) -> str:
     return str(tmp_path / "0000000000000000.raw.zst")
 
 
-def pack(path: str, *portions: bytes) -> None:
+def write_compressed(path: str, *portions: bytes) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     writer = CompressedSegmentWriter(descriptor)
     for data in portions:
@@ -26,8 +26,8 @@ def pack(path: str, *portions: bytes) -> None:
     os.close(descriptor)
 
 
-def test_any_slice_reads_as_it_was_written(path):
-    pack(path, TEXT[:70_001], TEXT[70_001:])
+def test_any_slice_is_read_back(path):
+    write_compressed(path, TEXT[:70_001], TEXT[70_001:])
     file = CompressedSegmentFile(path)
     assert file.read_size() == len(TEXT)
     assert file.read(len(TEXT), 0) == TEXT
@@ -37,8 +37,8 @@ def test_any_slice_reads_as_it_was_written(path):
     file.close()
 
 
-def test_it_is_smaller_and_remembers_when_it_was_written(path):
-    pack(path, TEXT)
+def test_a_compressed_segment_is_smaller_and_keeps_its_time(path):
+    write_compressed(path, TEXT)
     os.utime(path, ns=(5, 77))
     file = CompressedSegmentFile(path)
     assert os.path.getsize(path) < len(TEXT) / 4
@@ -46,8 +46,8 @@ def test_it_is_smaller_and_remembers_when_it_was_written(path):
     file.close()
 
 
-def test_reading_within_one_frame_unpacks_it_once(path, monkeypatch):
-    pack(path, TEXT)
+def test_reading_within_one_frame_decompresses_it_once(path, monkeypatch):
+    write_compressed(path, TEXT)
     file = CompressedSegmentFile(path)
     reads = []
     pread = os.pread
@@ -58,8 +58,8 @@ def test_reading_within_one_frame_unpacks_it_once(path, monkeypatch):
     file.close()
 
 
-def test_a_segment_without_bytes_may_be_packed_too(path):
-    pack(path)
+def test_an_empty_segment_can_be_compressed(path):
+    write_compressed(path)
     file = CompressedSegmentFile(path)
     assert (file.read_size(), file.read(10, 0)) == (0, b"")
     file.close()
@@ -67,7 +67,7 @@ def test_a_segment_without_bytes_may_be_packed_too(path):
 
 @pytest.mark.parametrize("cut", [0, 5, 1000])
 def test_a_truncated_file_raises_an_error(path, cut):
-    pack(path, TEXT)
+    write_compressed(path, TEXT)
     os.truncate(path, cut)
     with pytest.raises(OSError, match="damaged") as caught:
         CompressedSegmentFile(path)
@@ -75,7 +75,7 @@ def test_a_truncated_file_raises_an_error(path, cut):
 
 
 def test_damaged_bytes_are_an_error_and_never_wrong_bytes(path):
-    pack(path, TEXT)
+    write_compressed(path, TEXT)
     with open(path, "r+b") as file:
         file.seek(500)
         file.write(b"\xff" * 8)
@@ -86,7 +86,7 @@ def test_damaged_bytes_are_an_error_and_never_wrong_bytes(path):
     damaged.close()
 
 
-def test_any_reader_of_the_format_unpacks_it(path):
-    pack(path, TEXT)
+def test_any_zstd_reader_decompresses_a_segment(path):
+    write_compressed(path, TEXT)
     with open(path, "rb") as file, zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as reader:
         assert reader.read() == TEXT

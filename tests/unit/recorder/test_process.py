@@ -12,7 +12,7 @@ import pytest
 MB = 1 << 20
 
 
-def descriptors(pid: int) -> int:
+def count_descriptors(pid: int) -> int:
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
@@ -55,13 +55,13 @@ def test_a_new_daemon_gets_every_stream_and_replaces_the_old_one(home):
 
 
 @pytest.mark.parametrize("greeting", ["listen 2", "listen", "listen 1 2"])
-def test_another_protocol_version_is_answered_with_ours_and_closed(home, greeting):
+def test_another_protocol_version_gets_the_recorder_version_and_is_closed(home, greeting):
     home.start()
-    stranger = home.connect_daemon(greeting)
-    assert [stranger.read_line(), stranger.read_line()] == ["version 1", ""]
+    other_daemon = home.connect_daemon(greeting)
+    assert [other_daemon.read_line(), other_daemon.read_line()] == ["version 1", ""]
 
 
-def test_a_forgotten_stream_is_not_mentioned_again(home):
+def test_a_forgotten_stream_is_not_reported_again(home):
     home.start()
     listener = home.connect_daemon()
     home.open_pipe("1/1").close()
@@ -106,11 +106,11 @@ def test_a_quiet_pane_is_captured_beside_a_flooding_one(home):
 @pytest.mark.parametrize("name", ["", "x/1", "1/x", "1", "1/", "/1", "../1", "1/2/3", "1 /2", "-1/2", "1/" + "9" * 60])
 def test_a_name_that_is_not_two_numbers_is_refused(home, name):
     home.start()
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        assert home.send_message(f"hold {name}".encode(), [theirs.fileno()]) == "refused name"
-        theirs.close()
-        assert ours.recv(1) == b"", "the recorder kept the descriptor"
+    client_end, recorder_end = socket.socketpair()
+    with client_end, recorder_end:
+        assert home.send_message(f"hold {name}".encode(), [recorder_end.fileno()]) == "refused name"
+        recorder_end.close()
+        assert client_end.recv(1) == b"", "the recorder kept the descriptor"
 
 
 def test_an_epoch_is_recorded_once(home):
@@ -127,14 +127,14 @@ def test_an_epoch_is_recorded_once(home):
         assert home.send_message(b"hold 1/5", [other.fileno()]) == "refused epoch", "its folder has data"
 
 
-def test_nonsense_harms_nothing_and_leaks_no_descriptor(home):
+def test_malformed_messages_are_refused_and_leak_no_descriptor(home):
     process = home.start()
     listener = home.connect_daemon()
     listener.read_until("ready")
-    before = descriptors(process.pid)
-    ours, theirs = socket.socketpair()
-    with ours, theirs, open(__file__) as plain_file:
-        fd = theirs.fileno()
+    before = count_descriptors(process.pid)
+    client_end, recorder_end = socket.socketpair()
+    with client_end, recorder_end, open(__file__) as plain_file:
+        fd = recorder_end.fileno()
         assert home.send_message(b"hold 1/1", []) == "refused descriptors"
         assert home.send_message(b"hold 1/1", [fd, fd]) == "refused descriptors"
         assert home.send_message(b"hold 1/1", [fd] * 5) == "refused descriptors"
@@ -145,11 +145,11 @@ def test_nonsense_harms_nothing_and_leaks_no_descriptor(home):
         assert home.send_message(b"x" * 100_000, [fd]) == ""
     home.open_pipe("9/9").close()
     listener.read_until("ended 9/9")
-    assert descriptors(process.pid) == before
+    assert count_descriptors(process.pid) == before
     assert process.poll() is None
 
 
-def test_a_silent_connection_blocks_no_other(home):
+def test_a_silent_connection_does_not_block_others(home):
     home.start()
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as silent:
         silent.connect(home.socket)
@@ -158,19 +158,19 @@ def test_a_silent_connection_blocks_no_other(home):
         listener.read_until("ended 1/1 0")
 
 
-def test_it_goes_on_when_it_is_out_of_descriptors(home):
+def test_the_recorder_continues_when_it_is_out_of_descriptors(home):
     process = home.start()
     listener = home.connect_daemon()
     pipe = home.open_pipe("1/1")
     listener.read_until("held 1/1")
-    resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (descriptors(process.pid) + 2,) * 2)
+    resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (count_descriptors(process.pid) + 2,) * 2)
     crowd = [home.connect_daemon("nonsense") for _ in range(20)]
     assert [one.read_line() for one in crowd] == [""] * 20
     pipe.sendall(b"still here")
     assert listener.read_until("grew 1")[-1] == "grew 1 10"
 
 
-def test_a_second_recorder_steps_back_without_touching_anything(home):
+def test_a_second_recorder_exits_without_changing_anything(home):
     first = home.start()
     pipe = home.open_pipe("1/1")
     assert home.start_process().wait() == 3
@@ -179,7 +179,7 @@ def test_a_second_recorder_steps_back_without_touching_anything(home):
     assert listener.read_until("ready")[0] == f"hello 1 {first.pid}"
 
 
-def test_of_two_that_start_at_once_one_stays(home):
+def test_of_two_recorders_that_start_at_once_one_stays(home):
     first, second = home.start_process(), home.start_process()
     while (ended := next((each for each in (first, second) if each.poll() is not None), None)) is None:
         pass
@@ -225,7 +225,7 @@ def test_quit_and_sigterm_close_every_stream_with_an_end_record(home, farewell):
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGPIPE])
-def test_a_terminal_that_goes_away_does_not_end_it(home, number):
+def test_closing_its_terminal_does_not_end_the_recorder(home, number):
     process = home.start()
     listener = home.connect_daemon()
     process.send_signal(number)
@@ -233,7 +233,7 @@ def test_a_terminal_that_goes_away_does_not_end_it(home, number):
     listener.read_until("ended 1/1")
 
 
-def test_20_mb_over_many_segments_are_exact_while_the_listener_restarts_five_times(home):
+def test_20_mb_over_many_segments_are_exact_while_the_daemon_restarts_five_times(home):
     home.start(segment_bytes=300_000)
     feeders = [home.feed(f"1/{epoch}", 10 * MB, epoch) for epoch in (1, 2)]
     for _ in range(5):
@@ -249,7 +249,7 @@ def test_20_mb_over_many_segments_are_exact_while_the_listener_restarts_five_tim
     assert len(os.listdir(f"{home.raw_dir}/1/1")) > 50
 
 
-def test_re_execution_under_load_loses_no_byte_and_keeps_what_ended(home):
+def test_a_reexec_under_load_loses_no_byte_and_keeps_ended_streams(home):
     process = home.start(segment_bytes=300_000)
     home.connect_daemon().read_until("ready")
     home.open_pipe("1/9").close()
@@ -261,27 +261,27 @@ def test_re_execution_under_load_loses_no_byte_and_keeps_what_ended(home):
         listener.read_rest()
     digests = [feeder.wait_sha256() for feeder in feeders]
     listener = home.connect_daemon()
-    told = listener.read_until("ready")
-    assert told[0] == f"hello 1 {process.pid}"
-    assert "stream 1/9 0 ended" in told
+    reports = listener.read_until("ready")
+    assert reports[0] == f"hello 1 {process.pid}"
+    assert "stream 1/9 0 ended" in reports
     listener.send_line("quit")
     process.wait()
     assert [home.compute_sha256(f"1/{epoch}") for epoch in (1, 2, 3)] == digests
     assert [home.open_reader(f"1/{epoch}").read_end()[0] for epoch in (1, 2, 3)] == [1, 1, 1]
 
 
-def test_a_helper_that_was_connected_before_a_re_execution_is_served_after_it(home):
+def test_a_helper_connected_before_a_reexec_is_served_after_it(home):
     home.start()
     listener = home.connect_daemon()
-    ours, theirs = socket.socketpair()
-    with ours, theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as helper:
+    client_end, recorder_end = socket.socketpair()
+    with client_end, recorder_end, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as helper:
         helper.settimeout(20)
         helper.connect(home.socket)
         home.open_pipe("1/1")
         listener.read_until("held 1/1")
         listener.send_line(f"reexec {sys.executable}")
         listener.read_rest()
-        socket.send_fds(helper, [b"hold 1/2"], [theirs.fileno()])
+        socket.send_fds(helper, [b"hold 1/2"], [recorder_end.fileno()])
         assert helper.recv(100) == b"ok\n"
 
 
@@ -299,15 +299,15 @@ def test_sigterm_during_a_reexec_still_writes_end_records(home):
     assert home.open_reader("1/1").read_end()[0] == 1
 
 
-def test_a_successor_that_cannot_be_started_changes_nothing(home):
+def test_a_failed_reexec_changes_nothing(home):
     process = home.start()
     listener = home.connect_daemon()
     pipe = home.open_pipe("1/1")
     listener.read_until("held 1/1")
-    before = descriptors(process.pid)
+    before = count_descriptors(process.pid)
     listener.send_line("reexec /nowhere/python")
     assert listener.read_until("failed")[-1] == "failed reexec 2"
-    assert descriptors(process.pid) == before
+    assert count_descriptors(process.pid) == before
     pipe.sendall(b"on")
     listener.read_until("grew 1 2")
     process.terminate()
@@ -327,7 +327,7 @@ def test_without_a_daemon_recording_stops_at_the_cap_and_is_reported_later(home)
     assert home.open_reader("1/1").read_size() == int(size)
 
 
-def test_a_listener_keeps_it_from_the_cap(home):
+def test_with_a_daemon_the_cap_does_not_apply(home):
     home.start(cap_bytes=1 * MB)
     listener = home.connect_daemon()
     feeder = home.feed("1/1", 4 * MB)

@@ -40,7 +40,7 @@ def write(folder, *appends, segment_bytes=1000):
     return writer
 
 
-def test_a_stream_that_is_not_there_is_empty(reader):
+def test_a_missing_stream_is_empty(reader):
     assert (reader.read_size(), reader.read_end(), list(reader.read_pieces(0, 100)), reader.find_read_time(0)) == (
         0,
         None,
@@ -49,7 +49,7 @@ def test_a_stream_that_is_not_there_is_empty(reader):
     )
 
 
-def test_bytes_come_back_with_their_times(folder, reader):
+def test_bytes_are_read_with_their_times(folder, reader):
     write(folder, (b"abc", SECOND), (b"de", 3 * SECOND)).close()
     assert list(reader.read_pieces(0, 100)) == [(0, b"abc", SECOND), (3, b"de", 3 * SECOND)]
     assert [reader.find_read_time(n) for n in range(5)] == [SECOND] * 3 + [3 * SECOND] * 2
@@ -88,8 +88,8 @@ def test_an_index_record_is_a_flagged_end_offset_and_a_time(folder):
     writer.write_end(FLAG_CAPPED, 9)
     writer.close()
     with open(f"{folder}/{0:016d}.idx", "rb") as index:
-        words = memoryview(index.read()).cast("Q").tolist()
-    assert words == [3, 7, 2 << 56 | 3, 9]
+        values = memoryview(index.read()).cast("Q").tolist()
+    assert values == [3, 7, 2 << 56 | 3, 9]
 
 
 @pytest.mark.parametrize("flag", [FLAG_ENDED, FLAG_CAPPED])
@@ -120,7 +120,7 @@ def test_a_tail_is_read_as_it_grows_over_segments(folder, reader):
     assert seen == b"".join(b"%03d" % n for n in range(50))
 
 
-def test_a_reader_finds_its_place_among_very_many_reads(folder, reader):
+def test_a_reader_seeks_among_very_many_index_records(folder, reader):
     writer = write(folder, segment_bytes=1 << 20)
     for n in range(3000):
         writer.append(b"x", n * SECOND)
@@ -129,7 +129,7 @@ def test_a_reader_finds_its_place_among_very_many_reads(folder, reader):
     assert [next(reader.read_pieces(n, 1)) for n in places] == [(n, b"x", n * SECOND) for n in places]
 
 
-def test_a_writer_that_goes_on_begins_a_segment_of_its_own(folder, reader):
+def test_a_writer_that_continues_starts_a_new_segment(folder, reader):
     first = write(folder, (b"abc", 5))
     first.close()
     second = SegmentWriter(folder, 1000, first.offset, first.last_at)
@@ -138,25 +138,25 @@ def test_a_writer_that_goes_on_begins_a_segment_of_its_own(folder, reader):
     assert list(reader.read_pieces(0, 10)) == [(0, b"abc", 5), (3, b"def", 5)]
 
 
-def test_a_writer_never_writes_into_what_is_there(folder):
+def test_a_writer_never_writes_into_an_existing_segment(folder):
     write(folder, (b"abc", 5)).close()
     with pytest.raises(FileExistsError):
         write(folder, (b"def", 6))
 
 
-def test_a_clock_that_is_set_back_does_not_make_times_fall(folder, reader):
+def test_a_clock_set_back_does_not_make_times_decrease(folder, reader):
     write(folder, (b"a", 5 * SECOND), (b"b", 1 * SECOND)).close()
     assert [at for _, _, at in reader.read_pieces(0, 10)] == [5 * SECOND]
 
 
-def test_a_torn_record_costs_a_time_and_no_byte(folder, reader):
+def test_a_torn_index_record_loses_a_time_but_no_bytes(folder, reader):
     write(folder, (b"abc", 5), (b"def", 6)).close()
     os.truncate(f"{folder}/{0:016d}.idx", 27)
     os.utime(f"{folder}/{0:016d}.raw", ns=(8, 8))
     assert list(reader.read_pieces(0, 10)) == [(0, b"abc", 5), (3, b"def", 8)]
 
 
-def test_a_missing_index_leaves_the_time_of_the_file(folder, reader):
+def test_without_an_index_the_file_time_is_used(folder, reader):
     write(folder, (b"abc", 5)).close()
     os.remove(f"{folder}/{0:016d}.idx")
     os.utime(f"{folder}/{0:016d}.raw", ns=(8, 8))
@@ -164,27 +164,27 @@ def test_a_missing_index_leaves_the_time_of_the_file(folder, reader):
     assert (reader.find_read_time(1), reader.read_end()) == (8, None)
 
 
-def test_a_raw_file_shorter_than_its_index_is_as_long_as_it_is(folder, reader):
+def test_a_raw_file_shorter_than_its_index_is_read_to_its_end(folder, reader):
     write(folder, (b"abc", 5), (b"def", 6)).close()
     os.truncate(f"{folder}/{0:016d}.raw", 4)
     assert (reader.read_size(), list(reader.read_pieces(0, 10))) == (4, [(0, b"abc", 5), (3, b"d", 6)])
 
 
-def test_a_hole_is_not_read_over_but_what_lies_behind_it_is_found(folder, reader):
+def test_reading_stops_at_a_hole_and_the_bytes_after_it_are_found(folder, reader):
     write(folder, (b"abcd", 5), (b"efgh", 6), (b"ijkl", 7), segment_bytes=4).close()
     os.truncate(f"{folder}/{4:016d}.raw", 1)
     assert list(reader.read_pieces(0, 100)) == [(0, b"abcd", 5), (4, b"e", 6)]
     assert list(reader.read_pieces(5, 2)) == [(8, b"ij", 7)]
 
 
-def test_where_old_segments_were_deleted_reading_begins_with_the_first_that_is_kept(folder, reader):
+def test_after_deleted_segments_reading_starts_at_the_first_kept_one(folder, reader):
     write(folder, (b"abcd", 5), (b"efgh", 6), segment_bytes=4).close()
     os.remove(f"{folder}/{0:016d}.raw")
     os.remove(f"{folder}/{0:016d}.idx")
     assert (list(reader.read_pieces(0, 2)), reader.read_size()) == ([(4, b"ef", 6)], 8)
 
 
-def test_a_closed_reader_opens_again(folder, reader):
+def test_a_closed_reader_can_be_used_again(folder, reader):
     write(folder, (b"abc", 5)).close()
     before = len(os.listdir("/proc/self/fd"))
     assert list(reader.read_pieces(0, 1))
@@ -193,7 +193,7 @@ def test_a_closed_reader_opens_again(folder, reader):
     assert list(reader.read_pieces(1, 9)) == [(1, b"bc", 5)]
 
 
-def test_a_write_that_stops_half_way_is_accounted_for(folder, reader):
+def test_a_partial_write_is_counted(folder, reader):
     writer = SegmentWriter(folder, 1000)
     with file_size_limit(100), pytest.raises(OSError, match="too large"):
         writer.append(b"x" * 150, 5)
@@ -214,7 +214,7 @@ def test_bytes_without_an_index_record_are_truncated(folder, reader, limit):
     assert (list(reader.read_pieces(0, 1000)), reader.read_end()) == ([(0, b"x" * 10, 5)], (FLAG_CAPPED, 6))
 
 
-def test_when_no_new_segment_can_be_made_the_old_one_takes_the_closing_record(folder, reader):
+def test_without_a_new_segment_the_old_one_gets_the_closing_record(folder, reader):
     writer = write(folder, (b"abcd", 5), segment_bytes=4)
     os.mkdir(f"{folder}/{4:016d}.raw")
     with pytest.raises(OSError):

@@ -21,9 +21,9 @@ from termvisor.recorder.sockets import (
 
 @pytest.fixture
 def ends():
-    """Our channel, and the other side as a plain socket."""
-    ours, other = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
-    channel = SeqpacketChannel(_socket.socket(fileno=ours.detach()))
+    """Return a channel and the other end as a plain socket."""
+    own_end, other = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
+    channel = SeqpacketChannel(_socket.socket(fileno=own_end.detach()))
     yield channel, other
     channel.close()
     other.close()
@@ -37,7 +37,7 @@ def test_a_message_is_one_or_more_lines(ends):
     assert channel.receive() == ([b"without an end of line"], [])
 
 
-def test_nothing_there_is_not_the_end(ends):
+def test_no_message_is_not_the_end_of_the_connection(ends):
     channel, other = ends
     with pytest.raises(BlockingIOError):
         channel.receive()
@@ -57,13 +57,13 @@ def test_descriptors_come_with_the_message_and_are_not_inherited(ends):
         os.close(number)
 
 
-def test_a_full_connection_takes_a_message_later(ends):
+def test_a_full_connection_accepts_a_message_later(ends):
     channel, other = ends
     sent = 0
     while channel.send(b"%d\n" % sent):
         sent += 1
-    heard = [other.recv(100) for _ in range(sent)]
-    assert heard == [b"%d\n" % n for n in range(sent)]
+    received = [other.recv(100) for _ in range(sent)]
+    assert received == [b"%d\n" % n for n in range(sent)]
     assert channel.send(b"again\n")
     assert other.recv(100) == b"again\n"
 
@@ -75,7 +75,7 @@ def test_sending_to_a_closed_socket_is_an_error(ends):
         channel.send(b"x\n")
 
 
-def test_a_message_that_is_too_long_is_cut(ends):
+def test_a_too_long_message_is_truncated(ends):
     channel, other = ends
     other.send(b"x" * 20_000)
     other.send(b"y")
@@ -83,10 +83,10 @@ def test_a_message_that_is_too_long_is_cut(ends):
     assert channel.receive() == ([b"y"], [])
 
 
-def test_the_other_side_has_an_owner():
-    ours, other = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
-    with ours, other:
-        assert get_peer_uid(ours) == os.getuid()
+def test_the_uid_of_the_peer_is_known():
+    own_end, other = socket.socketpair(socket.AF_UNIX, SOCKET_KIND)
+    with own_end, other:
+        assert get_peer_uid(own_end) == os.getuid()
 
 
 def test_a_path_without_a_socket_is_not_listening(tmp_path):
@@ -131,13 +131,13 @@ def test_a_silent_connection_is_closed_after_five_seconds(acceptor, connection, 
 
 def test_a_connection_of_another_user_is_closed_at_once(home, acceptor, monkeypatch):
     monkeypatch.setattr(acceptor_module, "get_peer_uid", lambda connection: os.getuid() + 1)
-    stranger = connect_socket(home.socket)
+    foreign = connect_socket(home.socket)
     acceptor.accept_connections()
-    assert (acceptor.pending, stranger.recv(1)) == ({}, b"")
-    stranger.close()
+    assert (acceptor.pending, foreign.recv(1)) == ({}, b"")
+    foreign.close()
 
 
-def test_a_path_that_is_answered_is_left_alone(home, acceptor):
+def test_a_socket_with_a_listener_is_not_replaced(home, acceptor):
     inode = os.stat(home.socket).st_ino
     assert open_server_socket(home.socket) is None
     assert os.stat(home.socket).st_ino == inode
@@ -151,7 +151,7 @@ def test_the_socket_of_a_dead_recorder_is_replaced(home):
     server.close()
 
 
-def test_when_it_closes_its_name_is_gone_too(home):
+def test_closing_removes_the_socket_file(home):
     acceptor = ConnectionAcceptor(open_server_socket(home.socket), Poller())
     acceptor.close(home.socket)
     assert not os.path.exists(home.socket)
@@ -176,7 +176,7 @@ def test_a_pipe_with_bytes_is_reported_until_they_are_read(pipe):
     assert poller.wait(0) == []
 
 
-def test_room_to_write_is_reported_only_while_it_is_wanted(pipe):
+def test_writability_is_reported_only_while_requested(pipe):
     _, writer = pipe
     poller = Poller()
     poller.add(writer)
@@ -195,6 +195,6 @@ def test_a_removed_descriptor_is_not_reported(pipe):
     assert poller.wait(0) == []
 
 
-def test_a_plain_file_cannot_be_waited_for():
+def test_a_regular_file_cannot_be_polled():
     with open(__file__) as file, pytest.raises(OSError):
         Poller().add(file.fileno())

@@ -11,7 +11,7 @@ from termvisor.recorder import startup
 from termvisor.recorder.startup import HandoverState, RecorderOptions, parse_arguments
 
 
-def test_a_command_carries_the_options_whatever_their_paths_look_like():
+def test_the_command_line_keeps_options_with_unusual_paths():
     options = RecorderOptions("/run/a b'c/rec", '/data/#%"/raw', 5, 6)
     command = options.build_command("/usr/bin/python3", "/lib")
     found, state = parse_arguments(command[4:])
@@ -22,7 +22,7 @@ def test_a_command_carries_the_options_whatever_their_paths_look_like():
     assert parse_arguments([*command[4:], "17"])[1] == 17
 
 
-def test_the_process_loads_only_the_smallest_modules():
+def test_the_recorder_process_imports_few_modules():
     root = os.path.dirname(os.path.dirname(termvisor.__file__))
     script = f"import sys; sys.path[:0] = [{root!r}]; import termvisor.recorder.process; print(*sys.modules)"
     command = [sys.executable, "-ISE", "-c", script]
@@ -32,7 +32,7 @@ def test_the_process_loads_only_the_smallest_modules():
     assert loaded & (heavy | for_readers) == set()
 
 
-def written(text: bytes) -> int:
+def write_to_file(text: bytes) -> int:
     reader, writer = os.pipe()
     os.write(writer, text)
     os.close(writer)
@@ -52,14 +52,14 @@ test -e /proc/self/fd/{server} && test -e /proc/self/fd/{pipe}
 """
 
 
-def test_everything_is_found_again_by_the_successor(tmp_path):
+def test_the_successor_reads_the_complete_state(tmp_path):
     server, pipe = os.pipe()
     program = tmp_path / "successor"
     program.write_text(SUCCESSOR.format(server=server, pipe=pipe))
     program.chmod(0o755)
     script = BECOME.format(server=server, pipe=pipe, program=program)
     left = subprocess.run([sys.executable, "-c", script], pass_fds=(server, pipe), stdout=subprocess.PIPE, check=True)
-    found = startup.read_state(written(left.stdout))
+    found = startup.read_state(write_to_file(left.stdout))
     assert (found.server_fd, found.unreported_bytes, found.pending_fds) == (server, 12345, [])
     assert found.open_streams == [(1, 2, pipe, 10**12, 1_700_000_000_000_000_000)]
     assert found.closed_streams == [(3, 4, 99, 2)]
@@ -67,7 +67,7 @@ def test_everything_is_found_again_by_the_successor(tmp_path):
     os.close(pipe)
 
 
-def test_when_there_is_no_successor_everything_is_as_it_was():
+def test_a_failed_exec_restores_the_descriptors():
     server, pipe = os.pipe()
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(FileNotFoundError):
@@ -78,14 +78,14 @@ def test_when_there_is_no_successor_everything_is_as_it_was():
     os.close(pipe)
 
 
-def test_a_state_of_another_form_is_refused():
+def test_a_state_in_another_format_is_refused():
     with pytest.raises(SystemExit, match="state 99"):
-        startup.read_state(written(b"state 99\n"))
+        startup.read_state(write_to_file(b"state 99\n"))
 
 
 def test_unknown_state_rows_of_a_later_version_are_ignored():
     server, pipe = os.pipe()
-    found = startup.read_state(written(b"state 1\nserver %d\nnovelty 1 2 3" % server))
+    found = startup.read_state(write_to_file(b"state 1\nserver %d\nnovelty 1 2 3" % server))
     assert (found.server_fd, found.open_streams) == (server, [])
     os.close(server)
     os.close(pipe)

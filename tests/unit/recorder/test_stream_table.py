@@ -43,7 +43,7 @@ def test_a_refused_descriptor_is_closed(table, pipe):
         os.fstat(reader)
 
 
-def test_only_what_ended_can_be_forgotten(table, pipe):
+def test_only_ended_streams_can_be_forgotten(table, pipe):
     reader, _ = pipe
     table.hold_stream(b"1/2", [reader])
     assert not table.forget_stream(2)
@@ -51,7 +51,7 @@ def test_only_what_ended_can_be_forgotten(table, pipe):
     assert (table.forget_stream(2), table.forget_stream(2), table.streams_by_epoch) == (True, False, {})
 
 
-def test_dropping_takes_what_waits_and_cutting_does_not(table, tmp_path):
+def test_dropping_reads_the_pending_bytes_and_cutting_does_not(table, tmp_path):
     pipes = [os.pipe(), os.pipe()]
     for epoch, (reader, writer) in enumerate(pipes):
         table.hold_stream(b"1/%d" % epoch, [reader])

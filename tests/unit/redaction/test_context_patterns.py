@@ -11,7 +11,7 @@ EY = "eyJ"
 DASHES = "-----"
 
 HITS: dict[str, list[tuple[str, str, str]]] = {
-    # what stands before, the secret, what stands behind
+    # text before, the secret, text after
     "jwt": [("set eyJ", f"hbGciOiJIUzI1NiJ9.{EY}zdWIiOiIxMjM0NTY3ODkwIn0.{A[:43]}", " x")],
     "private_key": [('"' + DASHES + "BEGIN PRIVATE KEY" + DASHES, "\\n" + A + "\\n", DASHES + 'END PRIVATE KEY-----"')],
     "aws_secret_key": [('"SecretAccessKey": "', A[:39] + "/", '",')],
@@ -142,11 +142,11 @@ def test_every_kind_has_hits_and_near_misses():
 
 
 @pytest.mark.parametrize(("kind", "case"), [(kind, case) for kind, cases in HITS.items() for case in cases])
-def test_the_secret_is_masked_and_its_context_stays(kind: str, case: tuple[str, str, str]):
+def test_the_secret_is_masked_and_its_context_is_unchanged(kind: str, case: tuple[str, str, str]):
     before, secret, behind = case
     assert redact(before + secret + behind) == f"{before}[redacted:{kind}]{behind}"
 
 
 @pytest.mark.parametrize("text", [text for texts in MISSES.values() for text in texts] + ORDINARY)
-def test_what_only_looks_like_a_secret_stays(text: str):
+def test_text_that_only_resembles_a_secret_is_unchanged(text: str):
     assert redact(text) == text

@@ -11,7 +11,7 @@ MASK = "[redacted:anthropic_key]"
 REST = BODY[20:40]
 
 
-def rest_after(*pieces: str) -> str:
+def redact_rest(*pieces: str) -> str:
     memory = SeenSecrets()
     painted = PaintedSecretLearner(memory)
     for piece in pieces:
@@ -29,14 +29,14 @@ def rest_after(*pieces: str) -> str:
         f"{KEY}\rworking on it\r\n",
     ],
 )
-def test_a_key_that_was_painted_is_known(bytes_of_paint):
-    assert rest_after(bytes_of_paint) == MASK
+def test_a_painted_key_is_known(bytes_of_paint):
+    assert redact_rest(bytes_of_paint) == MASK
 
 
 def test_a_key_across_two_chunks_is_known():
     paint = f"words \x1b[2;2H{KEY}\x1b[K"
-    assert {rest_after(paint[:cut], paint[cut:]) for cut in range(len(paint))} == {MASK}
+    assert {redact_rest(paint[:cut], paint[cut:]) for cut in range(len(paint))} == {MASK}
 
 
-def test_output_without_secrets_teaches_nothing():
-    assert rest_after(f"\x1b[H{BODY}\x1b[2Jtokens: 12, task-force", "") == REST
+def test_output_without_secrets_adds_no_pieces():
+    assert redact_rest(f"\x1b[H{BODY}\x1b[2Jtokens: 12, task-force", "") == REST

@@ -12,15 +12,15 @@ BODY = [
 ]
 
 
-def block(label: str) -> list[str]:
+def build_block(label: str) -> list[str]:
     dashes = "-" * 5
     return [f"{dashes}BEGIN {label}{dashes}", *BODY, f"{dashes}END {label}{dashes}"]
 
 
 @pytest.mark.parametrize("label", ["PRIVATE KEY", "RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"])
 def test_everything_between_begin_and_end_is_masked(label: str):
-    first, *_, last = block(label)
-    assert Redactor().redact_lines(["$ cat key", *block(label), "$ "]) == [
+    first, *_, last = build_block(label)
+    assert Redactor().redact_lines(["$ cat key", *build_block(label), "$ "]) == [
         "$ cat key",
         first,
         MASK,
@@ -31,13 +31,13 @@ def test_everything_between_begin_and_end_is_masked(label: str):
     ]
 
 
-def test_a_public_key_and_a_certificate_stay():
-    text = "\n".join(block("PUBLIC KEY") + block("CERTIFICATE"))
+def test_a_public_key_and_a_certificate_are_unchanged():
+    text = "\n".join(build_block("PUBLIC KEY") + build_block("CERTIFICATE"))
     assert redact(text) == text
 
 
-def test_the_fields_of_an_encrypted_key_stay_and_its_body_does_not():
-    first, *_, last = block("RSA PRIVATE KEY")
+def test_the_body_of_an_encrypted_key_is_masked_and_its_fields_are_not():
+    first, *_, last = build_block("RSA PRIVATE KEY")
     rows = [first, "Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,3F9A", "", *BODY, last]
     assert Redactor().redact_lines(rows) == [*rows[:4], MASK, MASK, MASK, last]
 
@@ -45,20 +45,20 @@ def test_the_fields_of_an_encrypted_key_stay_and_its_body_does_not():
 @pytest.mark.parametrize(
     ("before", "behind"), [("│ ", "   │"), ("-", ""), ("   12→", ""), (" 7 │ ", ""), ("    ", "\r")]
 )
-def test_frames_gutters_and_diff_signs_stay(before: str, behind: str):
-    first, *_, last = block("PRIVATE KEY")
+def test_frames_gutters_and_diff_signs_are_unchanged(before: str, behind: str):
+    first, *_, last = build_block("PRIVATE KEY")
     rows = [f"{before}{row}{behind}" for row in (first, *BODY, last)]
     assert Redactor().redact_lines(rows)[1:4] == [f"{before}{MASK}{behind}"] * 3
 
 
 def test_an_unterminated_block_ends_at_the_first_other_line():
-    first, body, *_ = block("PRIVATE KEY")
+    first, body, *_ = build_block("PRIVATE KEY")
     rows = [first, body, "me@host:~$ ls", "README"]
     assert Redactor().redact_lines(rows) == [first, MASK, "me@host:~$ ls", "README"]
 
 
 def test_a_block_continues_from_a_stored_state():
-    rows = block("OPENSSH PRIVATE KEY")
+    rows = build_block("OPENSSH PRIVATE KEY")
     begun = Redactor()
     begun.redact_lines(rows[:2])
     assert begun.state.startswith(b"private_key ")

@@ -10,7 +10,7 @@ H = "3f9a1c7e5b2d8046" * 6
 U = "Q7ZK2M9XR4TB6WYD3HPV5NCJ8LGF1S0A" * 2
 
 HITS: dict[str, list[tuple[str, str, str]]] = {
-    # what stands before, the secret, what stands behind
+    # text before, the secret, text after
     "anthropic_key": [("export K=sk-ant-", "api03-" + A, ""), ("'sk-ant-", A[:20], "' was used")],
     "openrouter_key": [("key sk-or-v1-", H[:64], ".")],
     "openai_key": [("OPENAI=sk-proj-", A, ";"), ("sk-", A[:48], ""), ("sk-", H[:32], " (deepseek)")],
@@ -123,13 +123,13 @@ def test_every_kind_has_hits_and_near_misses():
 
 
 @pytest.mark.parametrize(("kind", "case"), [(kind, case) for kind, cases in HITS.items() for case in cases])
-def test_the_secret_is_masked_and_its_context_stays(kind: str, case: tuple[str, str, str]):
+def test_the_secret_is_masked_and_its_context_is_unchanged(kind: str, case: tuple[str, str, str]):
     before, secret, behind = case
     assert redact(before + secret + behind) == f"{before}[redacted:{kind}]{behind}"
 
 
 @pytest.mark.parametrize("text", [text for texts in MISSES.values() for text in texts])
-def test_what_only_looks_like_a_secret_stays(text: str):
+def test_text_that_only_resembles_a_secret_is_unchanged(text: str):
     assert redact(text) == text
 
 

@@ -14,8 +14,8 @@ NONCE = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 TOKEN = b"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
 
 
-def blanked(template: bytes, *pieces: bytes) -> tuple[bytes, bytes]:
-    """What is printed, and how it must lie in the log: the pieces of the key put into the template, then zeros."""
+def build_masked_pair(template: bytes, *pieces: bytes) -> tuple[bytes, bytes]:
+    """Return the template with the pieces of the key, and with zeros instead."""
     prefix = b"sk-ant-"
     zeros = [b"0" * len(piece) for piece in pieces]
     kept = prefix[: len(pieces[0])]
@@ -26,20 +26,20 @@ def blanked(template: bytes, *pieces: bytes) -> tuple[bytes, bytes]:
 @pytest.mark.parametrize(
     ("printed", "kept"),
     [
-        blanked(b"%s", KEY),
-        blanked(b"my key is %s and not yours\r\n", KEY),
-        blanked(b"\x1b[32m%s\x1b[0m\r\nok\r\n", KEY),
-        blanked(b"%s\x1b[m\x1b[K\x1b[01;31m\x1b[K%s\x1b[m\x1b[K%s", KEY[:20], KEY[20:30], KEY[30:]),
-        blanked(b"%s\r\n%s\r\nnext line\r\n", KEY[:60], KEY[60:]),
-        blanked(b"$ echo %s \r%s\r\n", KEY[:53], KEY[53:]),
-        blanked(b"%s \x08%s\r\n", KEY[:60], KEY[60:]),
-        blanked(b"%s\x1b[6;1H%s\x1b[K\x1b[8;1Hmore words", KEY[:60], KEY[60:]),
-        blanked(BAR + b" %s " + BAR + b"\r\n" + BAR + b" %s  " + BAR, KEY[:50], KEY[50:]),
-        blanked(b"\x1b]0;curl %s\x07rest", KEY),
-        blanked(b"\x1b]633;E;curl %s;nonce\x1b\\$", KEY),
+        build_masked_pair(b"%s", KEY),
+        build_masked_pair(b"my key is %s and not yours\r\n", KEY),
+        build_masked_pair(b"\x1b[32m%s\x1b[0m\r\nok\r\n", KEY),
+        build_masked_pair(b"%s\x1b[m\x1b[K\x1b[01;31m\x1b[K%s\x1b[m\x1b[K%s", KEY[:20], KEY[20:30], KEY[30:]),
+        build_masked_pair(b"%s\r\n%s\r\nnext line\r\n", KEY[:60], KEY[60:]),
+        build_masked_pair(b"$ echo %s \r%s\r\n", KEY[:53], KEY[53:]),
+        build_masked_pair(b"%s \x08%s\r\n", KEY[:60], KEY[60:]),
+        build_masked_pair(b"%s\x1b[6;1H%s\x1b[K\x1b[8;1Hmore words", KEY[:60], KEY[60:]),
+        build_masked_pair(BAR + b" %s " + BAR + b"\r\n" + BAR + b" %s  " + BAR, KEY[:50], KEY[50:]),
+        build_masked_pair(b"\x1b]0;curl %s\x07rest", KEY),
+        build_masked_pair(b"\x1b]633;E;curl %s;nonce\x1b\\$", KEY),
     ],
 )
-def test_a_key_is_found_however_it_got_on_the_screen(printed, kept):
+def test_a_key_is_found_however_it_is_painted(printed, kept):
     assert mask_bytes(printed) == kept
 
 
@@ -59,7 +59,7 @@ def test_a_jwt_keeps_its_dots_and_header_start():
     assert b"SflKx" not in masked
 
 
-def test_a_private_key_is_masked_over_all_its_lines():
+def test_a_private_key_is_masked_in_all_its_lines():
     rows = [b"b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAA", b"QyNTUxOQAAACD1b2Qk3ex0aR0Zb8dHsHWQ6HoQxBS3Ev"]
     head, end = b"-----BEGIN OPENSSH PRIVATE KEY-----", b"-----END OPENSSH PRIVATE KEY-----"
     masked = mask_bytes(b"\r\n".join([b"$ cat id", head, *rows, end, b"$ ls"]))
@@ -81,11 +81,11 @@ def test_uncertain_secrets_are_unchanged(data):
     assert mask_bytes(data) == data
 
 
-def test_words_below_a_key_stay():
+def test_words_below_a_key_are_unchanged():
     assert mask_bytes(KEY + b"\r\nDone\r\nok\r\n") == ZEROS + b"\r\nDone\r\nok\r\n"
 
 
-def test_a_key_painted_cell_by_cell_with_something_between_is_not_found():
+def test_a_key_painted_cell_by_cell_with_text_between_is_not_found():
     """A documented miss: a composer that redraws its spinner after every character."""
     painted = b"".join(b"\x1b[5;%dH%c\x1b[1;1H*" % (column, char) for column, char in enumerate(KEY, 1))
     assert mask_bytes(painted) == painted

@@ -77,7 +77,7 @@ def test_two_threads_may_redact_at_once():
     assert results == [text.replace(KEY, MASKED)] * 4
 
 
-def test_the_engine_is_not_loaded_before_there_is_text():
+def test_the_engine_is_loaded_with_the_first_text():
     code = (
         "import sys, termvisor.redaction as r; n = 'hyperscan'\n"
         "print(n in sys.modules, r.redact('x'), n in sys.modules)"

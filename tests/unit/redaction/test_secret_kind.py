@@ -9,7 +9,7 @@ FIXED = SecretKind(id="fixed", doc="", prefixes=("ab_", "abc_"), charset="0-9a-f
 OPEN = SecretKind(id="open", doc="", prefixes=("x-",), charset="A-Za-z0-9-", min_length=8)
 
 
-def test_fixed_and_open_lengths():
+def test_a_kind_has_a_fixed_or_open_length():
     assert FIXED.regex.search("abc_12345678 ")["secret"] == "12345678"
     assert FIXED.regex.search("abc_123456789") is None
     assert OPEN.regex.search("(x-1234567890)")["secret"] == "1234567890"

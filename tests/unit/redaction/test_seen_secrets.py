@@ -13,11 +13,11 @@ KEY = f"sk-ant-{BODY}"
 MASK = "[redacted:anthropic_key]"
 
 
-def other(number: int) -> str:
+def build_other_key(number: int) -> str:
     return "ghp_" + "".join(random.Random(number).choices(string.ascii_letters + string.digits, k=40))
 
 
-def seen(*rows: str) -> SeenSecrets:
+def remember_rows(*rows: str) -> SeenSecrets:
     memory = SeenSecrets()
     Redactor(seen_secrets=memory).redact_lines(rows)
     return memory
@@ -37,33 +37,33 @@ def seen(*rows: str) -> SeenSecrets:
     ],
 )
 def test_pieces_of_eight_or_more_characters_are_masked(row, expected):
-    assert seen(KEY).mask_known_pieces(row) == expected
+    assert remember_rows(KEY).mask_known_pieces(row) == expected
 
 
 def test_a_wrapped_key_is_known_as_one():
     rows = [f"│ {KEY[at : at + 22].ljust(22)} │" for at in range(0, len(KEY), 22)]
-    assert seen(*rows).mask_known_pieces(f"{BODY[11:19]} {BODY[33:41]}") == f"{MASK} {MASK}"
+    assert remember_rows(*rows).mask_known_pieces(f"{BODY[11:19]} {BODY[33:41]}") == f"{MASK} {MASK}"
 
 
 def test_two_stacked_keys_are_not_one():
-    row = BODY[-4:] + other(1)[4:8]
-    assert seen(KEY, other(1)).mask_known_pieces(row) == row
+    row = BODY[-4:] + build_other_key(1)[4:8]
+    assert remember_rows(KEY, build_other_key(1)).mask_known_pieces(row) == row
 
 
 def test_a_private_key_is_known_by_any_part_of_its_lines():
     lines = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj", "AgEAAoIBAQC7VJTUt9Us8cKjMzEfYyjiWA4R4p8Q"]
-    memory = seen("-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----")
+    memory = remember_rows("-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----")
     assert memory.mask_known_pieces(f"> {lines[1][10:30]}") == "> [redacted:private_key]"
 
 
 @pytest.mark.parametrize("secret", ["0" * 40, "sk-ant-" + "0" * 40, 'password = "ordinary-words-only"', "plain text"])
 def test_words_and_zeros_are_not_distinctive(secret):
-    assert not seen(secret)
+    assert not remember_rows(secret)
 
 
 def test_pieces_are_forgotten_after_many_plain_lines():
-    memory = seen(KEY)
-    memory.count_lines(10 * FORGET_AFTER_LINES, is_repainting=False)  # the lines among which the key was
+    memory = remember_rows(KEY)
+    memory.count_lines(10 * FORGET_AFTER_LINES, is_repainting=False)  # the lines with the key
     memory.count_lines(FORGET_AFTER_LINES, is_repainting=False)
     assert memory
     memory.count_lines(1, is_repainting=True)
@@ -77,10 +77,10 @@ def test_the_oldest_pieces_are_dropped_first():
     redactor = Redactor(seen_secrets=(memory := SeenSecrets()))
     redactor.redact_lines([KEY])
     for number in range(MAX_PIECES // 40):
-        redactor.redact_lines([other(number)])
+        redactor.redact_lines([build_other_key(number)])
     assert memory.mask_known_pieces(BODY) == MASK
     for number in range(MAX_PIECES // 20):
-        redactor.redact_lines([other(number)])
+        redactor.redact_lines([build_other_key(number)])
     assert memory.mask_known_pieces(BODY) == BODY
     assert len(memory._kinds_by_piece) <= MAX_PIECES
 
@@ -88,5 +88,5 @@ def test_the_oldest_pieces_are_dropped_first():
 def test_a_piece_seen_again_is_kept_longer():
     redactor = Redactor(seen_secrets=(memory := SeenSecrets()))
     for number in range(MAX_PIECES // 20):
-        redactor.redact_lines([KEY, other(number)])
+        redactor.redact_lines([KEY, build_other_key(number)])
     assert memory.mask_known_pieces(BODY) == MASK

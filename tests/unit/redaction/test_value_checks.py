@@ -13,17 +13,17 @@ from termvisor.redaction.value_checks import has_only_plain_words, has_only_word
         *("[redacted:jwt]", "sk-[redacted:openai_key]"),
     ],
 )
-def test_placeholders(text: str):
+def test_placeholders_are_recognized(text: str):
     assert is_placeholder(text)
 
 
 @pytest.mark.parametrize("text", ["hunter2", "correcthorse", "changeme", "p@ss", "keystone9", "tokenring1234"])
-def test_values_are_no_placeholders(text: str):
+def test_values_are_not_placeholders(text: str):
     assert not is_placeholder(text)
 
 
 @pytest.mark.parametrize("text", ["word", "Word", "two-words", "snake_case", "python3", "2024-05-01", "-rw-r--r--", ""])
-def test_lower_case_words_and_short_numbers_are_plain(text: str):
+def test_lower_case_words_and_short_numbers_are_plain_words(text: str):
     assert has_only_plain_words(text)
     assert has_only_words(text)
 

@@ -9,7 +9,7 @@ KEY = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8x" * 2 + "Y0zC3fG5hJ7kL9nP1q
 MASK = "[redacted:anthropic_key]"
 
 
-def fold(text: str, width: int = 60) -> list[str]:
+def fold_text(text: str, width: int = 60) -> list[str]:
     return [text[at : at + width] for at in range(0, len(text), width)]
 
 
@@ -17,17 +17,17 @@ def test_the_key_has_the_length_of_the_measured_one():
     assert len(KEY) == 94
 
 
-def test_fold_breaks_a_key_and_both_rows_are_masked():
-    assert Redactor().redact_lines(fold(KEY)) == [f"sk-ant-{MASK}", MASK]
+def test_a_key_folded_over_two_rows_is_masked_in_both():
+    assert Redactor().redact_lines(fold_text(KEY)) == [f"sk-ant-{MASK}", MASK]
 
 
 def test_a_key_typed_at_a_prompt_wraps_and_is_masked_in_every_row():
-    rows = fold(f"me@host:~/project$ export ANTHROPIC_API_KEY={KEY}")
+    rows = fold_text(f"me@host:~/project$ export ANTHROPIC_API_KEY={KEY}")
     assert Redactor().redact_lines(rows) == [f"me@host:~/project$ export ANTHROPIC_API_KEY=sk-ant-{MASK}", MASK, MASK]
 
 
 def test_a_box_of_three_rows_keeps_its_frame():
-    rows = [f"│ > {row.ljust(40)} │" for row in fold(KEY, 40)]
+    rows = [f"│ > {row.ljust(40)} │" for row in fold_text(KEY, 40)]
     assert Redactor().redact_lines(rows) == [
         f"│ > sk-ant-{MASK} │",
         f"│ > {MASK} │",
@@ -37,7 +37,7 @@ def test_a_box_of_three_rows_keeps_its_frame():
 
 def test_a_key_below_another_is_a_new_key():
     token = "eyJhbGciOi" + "aB3dE5gH7jK9mN1pQ2rS" * 2 + ".eyJ" + "aB3dE5gH7jK9mN1pQ2rS" * 2 + "." + "sT4uV6wX8y" * 4
-    assert Redactor().redact_lines([*fold(KEY, 50), *fold(token, 50)]) == [
+    assert Redactor().redact_lines([*fold_text(KEY, 50), *fold_text(token, 50)]) == [
         *(f"sk-ant-{MASK}", MASK),
         *("eyJhbGciOi[redacted:jwt]", "[redacted:jwt]", "[redacted:jwt]"),
     ]
@@ -58,8 +58,8 @@ def test_a_long_run_may_be_a_continuation(row, expected):
     assert can_be_continuation(row) == expected
 
 
-def test_text_after_the_key_stays():
-    assert Redactor().redact_lines(fold(f"the key is {KEY} and it works"))[1].endswith(f"{MASK} and it works")
+def test_text_after_the_key_is_unchanged():
+    assert Redactor().redact_lines(fold_text(f"the key is {KEY} and it works"))[1].endswith(f"{MASK} and it works")
 
 
 def test_a_wrapped_prefix_is_recognised():
@@ -78,7 +78,7 @@ def test_a_few_characters_stay_on_the_first_row():
 
 
 def test_a_screen_with_a_wrapped_key_is_masked_as_one_text():
-    assert redact("\n".join(["$ cat key", *fold(KEY), "$ "])) == f"$ cat key\nsk-ant-{MASK}\n{MASK}\n$ "
+    assert redact("\n".join(["$ cat key", *fold_text(KEY), "$ "])) == f"$ cat key\nsk-ant-{MASK}\n{MASK}\n$ "
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_screen_with_a_wrapped_key_is_masked_as_one_text():
         "└──────────────┘",
     ],
 )
-def test_a_row_that_starts_with_a_word_stays(row: str):
+def test_a_row_that_starts_with_a_word_is_unchanged(row: str):
     assert Redactor().redact_lines([KEY, row]) == [f"sk-ant-{MASK}", row]
 
 

@@ -25,22 +25,22 @@ from termvisor.regex.dialect import MAX_EXPANDED_SIZE, compute_expanded_size
         ("\\u2502[\\u2503x]", r"\x{2502}[\x{2503}x]"),
     ],
 )
-def test_a_pattern_is_put_in_the_common_form(pattern: str, common: str):
+def test_a_pattern_is_translated_to_the_common_form(pattern: str, common: str):
     assert dialect.to_common_dialect(pattern) == common
 
 
-def test_spaces_are_spelled_out_in_and_outside_of_classes():
+def test_spaces_are_escaped_inside_and_outside_of_classes():
     assert dialect.expand_space_classes(r"\s[\s,]") == r"[\t-\r ][\t-\r ,]"
     assert dialect.expand_space_classes(r"\\s") == r"\\s"
 
 
 @pytest.mark.parametrize(
-    ("pattern", "why"), [("(", "unterminated"), ("x*", "empty"), ("[[:a:]]", "nested"), ("(?i)abc", None)]
+    ("pattern", "reason"), [("(", "unterminated"), ("x*", "empty"), ("[[:a:]]", "nested"), ("(?i)abc", None)]
 )
-def test_a_check_says_why_not(pattern: str, why: str | None):
+def test_an_unsupported_pattern_has_a_reason(pattern: str, reason: str | None):
     found = dialect.find_pattern_problem(pattern)
-    assert (why or "") in (found or "")
-    assert (found is None) == (why is None)
+    assert (reason or "") in (found or "")
+    assert (found is None) == (reason is None)
 
 
 WEIGHTS = [
@@ -63,7 +63,7 @@ WEIGHTS = [
 
 
 @pytest.mark.parametrize(("pattern", "expected"), WEIGHTS)
-def test_counted_repeats_are_written_out(pattern: str, expected: int) -> None:
+def test_the_expanded_size_includes_counted_repeats(pattern: str, expected: int) -> None:
     assert compute_expanded_size(pattern) == expected
 
 
@@ -75,5 +75,5 @@ def test_a_pattern_that_would_take_long_to_compile_is_refused_at_once(pattern: s
     assert time.process_time() - began < 1
 
 
-def test_every_kind_of_ours_is_light() -> None:
+def test_every_built_in_kind_has_a_small_expanded_size() -> None:
     assert max(compute_expanded_size(kind.build_engine_pattern()) for kind in BUILTIN_KINDS) < MAX_EXPANDED_SIZE

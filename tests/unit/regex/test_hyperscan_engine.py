@@ -10,12 +10,12 @@ from termvisor.regex import compile_patterns, is_cached
 from termvisor.regex.hyperscan_engine import HyperscanMatcher
 
 
-def test_a_pattern_it_does_not_take_is_a_value_error():
+def test_an_unsupported_pattern_is_a_value_error():
     with pytest.raises(ValueError, match="Zero-width"):
         HyperscanMatcher({"a": "x(?=y)"})
 
 
-def test_every_thread_has_its_own_scratch_and_the_callback_lives_on():
+def test_every_thread_has_its_own_scratch_and_the_callback_is_kept():
     matcher = HyperscanMatcher({"a": "foo", "b": "bar"})
     found: list[frozenset[str]] = []
     for text in (b"foo", b"bar", b"foo bar", b""):
@@ -26,7 +26,7 @@ def test_every_thread_has_its_own_scratch_and_the_callback_lives_on():
     assert found == [frozenset("a"), frozenset("b"), frozenset("ab"), frozenset()]
 
 
-def test_one_answer_does_not_change_with_the_next_scan():
+def test_a_result_does_not_change_with_the_next_scan():
     matcher = HyperscanMatcher({"a": "foo"})
     first = matcher.find_ids(b"foo")
     assert matcher.find_ids(b"") == frozenset()
@@ -36,7 +36,7 @@ def test_one_answer_does_not_change_with_the_next_scan():
 PATTERNS = {"key": "sk-[a-z]{4}", "word": "needle"}
 
 
-def test_what_was_compiled_once_is_loaded(tmp_path):
+def test_compiled_patterns_are_loaded_from_the_cache(tmp_path):
     assert not is_cached(PATTERNS, str(tmp_path))
     first = compile_patterns(PATTERNS, "hyperscan", cache_folder=str(tmp_path))
     assert is_cached(PATTERNS, str(tmp_path))
@@ -46,7 +46,7 @@ def test_what_was_compiled_once_is_loaded(tmp_path):
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_other_patterns_have_another_file(tmp_path):
+def test_other_patterns_have_another_cache_file(tmp_path):
     compile_patterns(PATTERNS, "hyperscan", cache_folder=str(tmp_path))
     assert not is_cached(PATTERNS | {"more": "x"}, str(tmp_path))
 
@@ -59,6 +59,6 @@ def test_a_damaged_cache_file_is_replaced(tmp_path):
     assert len(file.read_bytes()) > 100
 
 
-def test_a_folder_that_cannot_be_written_costs_only_time(tmp_path):
+def test_patterns_are_compiled_without_a_writable_cache_folder(tmp_path):
     missing = str(Path(tmp_path, "no", "such", "folder"))
     assert compile_patterns(PATTERNS, "hyperscan", cache_folder=missing).find_ids(b"needle") == {"word"}

@@ -5,7 +5,7 @@ import pytest
 from termvisor.regex.re2_engine import Re2Matcher
 
 
-def test_a_pattern_it_does_not_take_is_a_value_error():
+def test_an_unsupported_pattern_is_a_value_error():
     with pytest.raises(ValueError, match="failed to add"):
         Re2Matcher({"a": "x(?=y)"})
 

@@ -1,3 +1,5 @@
+"""Relaxed patterns for the prefilter."""
+
 import re
 
 import pytest
@@ -27,11 +29,11 @@ from termvisor.regex.relax import find_selective_part, relax_pattern
         ("(?:a{,40}b){0,6}", "(?:a*b){0,6}"),
     ],
 )
-def test_long_counts_are_given_up(pattern: str, loose: str) -> None:
+def test_long_counts_are_relaxed(pattern: str, loose: str) -> None:
     assert relax_pattern(pattern) == loose
 
 
-def test_a_loose_pattern_finds_whatever_the_rule_finds() -> None:
+def test_a_relaxed_pattern_matches_whatever_the_rule_matches() -> None:
     for rule in load_packs().rules:
         for hit in rule.hits:
             assert re.search(relax_pattern(rule.pattern), hit.text, re.MULTILINE | re.ASCII), rule.id
@@ -73,5 +75,5 @@ def test_the_part_after_a_wildcard_is_used_alone(pattern: str, part: str) -> Non
 
 
 @pytest.mark.parametrize("pattern", WHOLE)
-def test_a_pattern_whose_begin_tells_more_or_whose_end_tells_little_stays_whole(pattern: str) -> None:
+def test_a_pattern_with_a_selective_start_or_an_unselective_end_stays_complete(pattern: str) -> None:
     assert find_selective_part(pattern) == pattern

@@ -1,4 +1,4 @@
-"""A short way to say what repainting panes showed."""
+"""A fixture that stores the rows of repainting panes."""
 
 from collections.abc import Awaitable, Callable
 
@@ -12,7 +12,7 @@ from termvisor.terminal.row_normalization import build_row_hasher
 
 @pytest.fixture
 def show_rows(store: Store) -> Callable[..., Awaitable[ScreenId | None]]:
-    """Stores what a repainting pane shows; the screen, where something on it was new."""
+    """Return a function that stores rows of a repainting pane and returns the screen if a row was new."""
 
     async def show(pane: PaneId, *texts: str, at: int = 100, epoch: int = 1) -> ScreenId | None:
         fold = build_row_hasher(ScreenLifetime(pane, EpochId(epoch), True))

@@ -1,3 +1,5 @@
+"""Search in stored lines and screen rows."""
+
 import pytest
 
 from termvisor.clock import NS
@@ -12,9 +14,9 @@ NOW = 1_000_000 * NS
 
 
 @pytest.fixture
-def ask(store):
-    async def texts(text, **question) -> list[str]:
-        found = await search(store, SearchQuery(text=text, **question), NOW)
+def search_texts(store):
+    async def texts(text, **options) -> list[str]:
+        found = await search(store, SearchQuery(text=text, **options), NOW)
         return [hit.line.text for hit in found.hits]
 
     return texts
@@ -56,30 +58,30 @@ async def test_the_newest_lines_come_first_with_number_time_and_spans(store, pan
         ("absent", []),
     ],
 )
-async def test_a_query_is_judged_line_by_line(ask, pane, query, lines):
-    assert await ask(query) == lines
-    assert sorted(await ask(query, rank="relevance")) == sorted(lines)
+async def test_a_query_is_matched_line_by_line(search_texts, pane, query, lines):
+    assert await search_texts(query) == lines
+    assert sorted(await search_texts(query, rank="relevance")) == sorted(lines)
 
 
-async def test_filters_narrow_by_pane_session_target_and_source(ask, pane, new_pane, write_lines):
+async def test_filters_narrow_by_pane_session_target_and_source(search_texts, pane, new_pane, write_lines):
     other = await new_pane("%2", session_name="play time")
     await write_lines(other, "their error", at=NOW)
-    assert await ask(f"error pane:{other}") == ["their error"]
-    assert await ask("error", pane=other) == ["their error"]
-    assert await ask('error session:"play time"') == ["their error"]
-    assert await ask("error -session:work") == ["their error"]
-    assert await ask(f"error (pane:{pane} OR pane:{other})", limit=1) == ["their error"]
-    assert len(await ask("error target:local")) == 3
-    assert len(await ask("error source:stream")) == 3
-    assert await ask("error source:screen") == []
+    assert await search_texts(f"error pane:{other}") == ["their error"]
+    assert await search_texts("error", pane=other) == ["their error"]
+    assert await search_texts('error session:"play time"') == ["their error"]
+    assert await search_texts("error -session:work") == ["their error"]
+    assert await search_texts(f"error (pane:{pane} OR pane:{other})", limit=1) == ["their error"]
+    assert len(await search_texts("error target:local")) == 3
+    assert len(await search_texts("error source:stream")) == 3
+    assert await search_texts("error source:screen") == []
 
 
 @pytest.mark.parametrize(
     "query", ["error session:nowhere", "error target:nowhere", "error pane:999", f"error pane:{10**30}"]
 )
-async def test_a_place_that_does_not_exist_has_no_lines(ask, pane, query):
-    assert await ask(query) == []
-    assert await ask(query, rank="relevance") == []
+async def test_a_filter_for_a_missing_pane_or_session_finds_no_lines(search_texts, pane, query):
+    assert await search_texts(query) == []
+    assert await search_texts(query, rank="relevance") == []
 
 
 @pytest.mark.parametrize(
@@ -94,9 +96,9 @@ async def test_a_place_that_does_not_exist_has_no_lines(ask, pane, query):
         ("error -since:45s", {}, ["error: usage_limit reached"]),
     ],
 )
-async def test_times_narrow_from_the_text_and_from_beside_it(ask, pane, query, fields, lines):
-    assert await ask(query, **fields) == lines
-    assert await ask(query, rank="relevance", **fields) == lines
+async def test_time_filters_of_the_query_and_of_the_options_apply(search_texts, pane, query, fields, lines):
+    assert await search_texts(query, **fields) == lines
+    assert await search_texts(query, rank="relevance", **fields) == lines
 
 
 async def test_context_crosses_blocks_but_not_panes(store, pane, new_pane, write_lines):
@@ -107,21 +109,21 @@ async def test_context_crosses_blocks_but_not_panes(store, pane, new_pane, write
     assert hit.after == ("no error here", "the end")
 
 
-async def test_at_most_so_many_lines_as_asked_for(ask, new_pane, write_lines):
+async def test_at_most_limit_lines_are_returned(search_texts, new_pane, write_lines):
     await write_lines(await new_pane(), *(f"error {number}" for number in range(30)))
-    assert await ask("error", limit=3) == ["error 29", "error 28", "error 27"]
-    assert len(await ask("error")) == 20
-    assert await ask("error", limit=0) == []
+    assert await search_texts("error", limit=3) == ["error 29", "error 28", "error 27"]
+    assert len(await search_texts("error")) == 20
+    assert await search_texts("error", limit=0) == []
 
 
-async def test_relevance_ranks_the_block_with_most_matches_first(ask, new_pane, write_lines):
+async def test_relevance_ranks_the_block_with_most_matches_first(search_texts, new_pane, write_lines):
     pane = await new_pane()
     await write_lines(pane, "error error error")
     await write_lines(pane, "a line that speaks of many things and of one error", *["other words"] * 20)
-    assert await ask("error", rank="relevance", limit=1) == ["error error error"]
+    assert await search_texts("error", rank="relevance", limit=1) == ["error error error"]
 
 
-async def many_blocks(store, pane, count):
+async def write_blocks(store, pane, count):
     epoch = await store.output.open_epoch(pane, "pipe", 1)
     blocks = tuple(
         TextBlock(epoch=epoch, start=0, end=0, at=number, until=number, lines=(f"alpha {number}", "beta"))
@@ -130,45 +132,45 @@ async def many_blocks(store, pane, count):
     await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=1, blocks=blocks)])
 
 
-async def test_a_search_goes_on_over_slices(ask, store, new_pane, write_lines):
+async def test_a_search_continues_over_slices(search_texts, store, new_pane, write_lines):
     pane = await new_pane()
     await write_lines(pane, "alpha beta")
-    await many_blocks(store, pane, 3 * executor.SLICE_CANDIDATES)
-    assert await ask('"alpha beta" OR (alpha beta)') == ["alpha beta"]
-    assert len(await ask("beta", limit=10_000)) == 3 * executor.SLICE_CANDIDATES + 1
+    await write_blocks(store, pane, 3 * executor.SLICE_CANDIDATES)
+    assert await search_texts('"alpha beta" OR (alpha beta)') == ["alpha beta"]
+    assert len(await search_texts("beta", limit=10_000)) == 3 * executor.SLICE_CANDIDATES + 1
 
 
 async def test_a_search_beyond_its_limit_is_marked_incomplete(store, new_pane, write_lines, monkeypatch):
     monkeypatch.setattr(executor, "MAX_CANDIDATES", 2 * executor.SLICE_CANDIDATES)
     pane = await new_pane()
     await write_lines(pane, "alpha beta")
-    await many_blocks(store, pane, 3 * executor.SLICE_CANDIDATES)
+    await write_blocks(store, pane, 3 * executor.SLICE_CANDIDATES)
     assert await search(store, SearchQuery(text="alpha beta"), NOW) == SearchResult(hits=(), is_complete=False)
 
 
-async def test_relevance_among_more_than_the_pool_is_not_complete(store, new_pane, monkeypatch):
+async def test_relevance_with_more_candidates_than_the_pool_is_incomplete(store, new_pane, monkeypatch):
     monkeypatch.setattr(executor, "MAX_RANKED", 10)
-    await many_blocks(store, await new_pane(), 11)
+    await write_blocks(store, await new_pane(), 11)
     found = await search(store, SearchQuery(text="alpha", rank="relevance", limit=100), NOW)
     assert len(found.hits) == 10
     assert not found.is_complete
 
 
 @pytest.mark.parametrize(("query", "error"), [("", BadRequest), ("(a", BadRequest), ("a severity:x", BadRequest)])
-async def test_unsupported_conditions_are_refused(ask, query, error):
+async def test_unsupported_conditions_are_refused(search_texts, query, error):
     with pytest.raises(error):
-        await ask(query)
+        await search_texts(query)
 
 
-async def test_the_deepest_and_widest_query_that_parses_can_be_asked(ask, pane, new_pane):
+async def test_the_deepest_and_widest_query_that_parses_can_be_executed(search_texts, pane, new_pane):
     for number in range(300):
         await new_pane(f"%{number}", session_name="crowd")
-    assert await ask(" OR ".join(["error"] * 128), limit=1) == ["no error here"]
+    assert await search_texts(" OR ".join(["error"] * 128), limit=1) == ["no error here"]
     nested = "error"
     for _ in range(12):
         nested = f"(a OR b {nested})"
-    assert await ask(f"error OR {nested}", limit=1) == ["no error here"]
-    assert await ask("error (session:crowd OR session:work)", limit=1) == ["no error here"]
+    assert await search_texts(f"error OR {nested}", limit=1) == ["no error here"]
+    assert await search_texts("error (session:crowd OR session:work)", limit=1) == ["no error here"]
 
 
 @pytest.fixture
@@ -180,7 +182,7 @@ async def agent(new_pane, show_rows):
     return pane
 
 
-async def test_lines_and_rows_of_screens_are_found_together_by_their_time(store, pane, agent):
+async def test_lines_and_screen_rows_are_found_together_in_time_order(store, pane, agent):
     found = await search(store, SearchQuery(text="error"), NOW)
     assert [(hit.line.text, hit.line.source, hit.screen) for hit in found.hits] == [
         ("no error here", "stream", None),
@@ -192,8 +194,8 @@ async def test_lines_and_rows_of_screens_are_found_together_by_their_time(store,
     assert row.spans == ((0, 5),)
 
 
-async def test_the_limit_holds_for_both_together(ask, pane, agent):
-    assert await ask("error", limit=2) == ["no error here", "error: no such file"]
+async def test_the_limit_applies_to_lines_and_rows_together(search_texts, pane, agent):
+    assert await search_texts("error", limit=2) == ["no error here", "error: no such file"]
 
 
 @pytest.mark.parametrize(
@@ -215,12 +217,12 @@ async def test_the_limit_holds_for_both_together(ask, pane, agent):
         ("error -file -limit", ["no error here"]),
     ],
 )
-async def test_a_query_is_judged_row_by_row_too(ask, pane, agent, query, lines):
-    assert await ask(query) == lines
-    assert sorted(await ask(query, rank="relevance")) == sorted(lines)
+async def test_a_query_is_matched_row_by_row(search_texts, pane, agent, query, lines):
+    assert await search_texts(query) == lines
+    assert sorted(await search_texts(query, rank="relevance")) == sorted(lines)
 
 
-async def test_the_baseline_of_an_epoch_is_screen_text(store, ask, new_pane):
+async def test_the_baseline_of_an_epoch_is_screen_text(store, search_texts, new_pane):
     pane = await new_pane("%3")
     epoch = await store.output.open_epoch(pane, "pipe", NOW)
     blocks = (
@@ -228,50 +230,50 @@ async def test_the_baseline_of_an_epoch_is_screen_text(store, ask, new_pane):
         TextBlock(epoch=epoch, start=0, end=0, at=NOW, until=NOW, lines=("printed apple",)),
     )
     await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=1, blocks=blocks)])
-    assert await ask("apple source:screen") == ["baseline apple"]
-    assert await ask("apple") == ["printed apple", "baseline apple"]
+    assert await search_texts("apple source:screen") == ["baseline apple"]
+    assert await search_texts("apple") == ["printed apple", "baseline apple"]
 
 
-async def test_the_context_of_a_row_are_the_rows_of_its_screen(store, agent):
+async def test_the_context_of_a_row_is_its_screen(store, agent):
     (hit,) = (await search(store, SearchQuery(text="error", context=1), NOW)).hits
     assert (hit.before, hit.after) == (("╭─ agent ─╮",), ("status 1",))
 
 
-async def test_a_rebuilt_index_finds_screen_rows(store, ask, agent):
+async def test_a_rebuilt_index_finds_screen_rows(store, search_texts, agent):
     await store.sightings._db.write(
         lambda connection: connection.execute(
             "INSERT INTO sighting_fts (sighting_fts) VALUES ('delete-all')"
         ).fetchall()
     )
-    assert await ask("error") == []
+    assert await search_texts("error") == []
     assert [table async for table in store.maintenance.rebuild_indexes()] == ["block", "sighting", "utterance"]
-    assert await ask("error") == ["error: no such file"]
+    assert await search_texts("error") == ["error: no such file"]
 
 
-def found_in(pane, text: str, **more) -> Detection:
+def build_detection(pane, text: str, **more) -> Detection:
     known = {"at": NOW, "type": "usage.reached", "rule": "codex.usage.reached", "source": "stream", "severity": "error"}
     return Detection(pane=pane, context=f"cargo build\n{text}", **(known | more))
 
 
-async def test_lines_are_found_by_the_events_in_them(store, ask, pane, new_pane, write_lines):
+async def test_lines_are_found_by_the_events_in_them(store, search_texts, pane, new_pane, write_lines):
     other = await new_pane("%2")
     await write_lines(other, "error: usage_limit reached", at=NOW)
     await store.detections.add(
         [
-            found_in(pane, "error: usage_limit reached"),
-            found_in(pane, "all tests passed", type="tests.passed", rule="shell.tests", severity="info"),
-            found_in(pane, "", type="usage.warning"),
-            found_in(pane, "***", type="usage.odd"),
+            build_detection(pane, "error: usage_limit reached"),
+            build_detection(pane, "all tests passed", type="tests.passed", rule="shell.tests", severity="info"),
+            build_detection(pane, "", type="usage.warning"),
+            build_detection(pane, "***", type="usage.odd"),
         ]
     )
     limit = ["error: usage_limit reached"]
-    assert await ask("event:usage.reached") == limit
-    assert await ask("event:usage.*", rank="relevance") == limit
-    assert await ask("rule:codex.* usage_limit") == limit
-    assert await ask("event:usage.reached cargo") == []
-    assert await ask("severity:warning") == limit
-    assert await ask("severity:info") == ["all tests passed", *limit]
-    assert await ask("severity:info -event:usage.*") == ["all tests passed"]
-    assert await ask("event:nothing.such") == []
-    assert await ask("event:nothing.such OR passed") == ["all tests passed"]
-    assert await ask(f"event:usage.reached pane:{other}") == []
+    assert await search_texts("event:usage.reached") == limit
+    assert await search_texts("event:usage.*", rank="relevance") == limit
+    assert await search_texts("rule:codex.* usage_limit") == limit
+    assert await search_texts("event:usage.reached cargo") == []
+    assert await search_texts("severity:warning") == limit
+    assert await search_texts("severity:info") == ["all tests passed", *limit]
+    assert await search_texts("severity:info -event:usage.*") == ["all tests passed"]
+    assert await search_texts("event:nothing.such") == []
+    assert await search_texts("event:nothing.such OR passed") == ["all tests passed"]
+    assert await search_texts(f"event:usage.reached pane:{other}") == []

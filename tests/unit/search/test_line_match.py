@@ -1,3 +1,5 @@
+"""Match a query against one line, and the prefilter of lines."""
+
 import pytest
 
 from termvisor.search.line_match import LinePrefilter, SearchableLine, find_anchor_words, find_spans, is_match
@@ -8,11 +10,11 @@ from termvisor.store.sqlite.database import get_tokenizer
 SPLIT = get_tokenizer()
 
 
-def tree(text):
+def parse(text):
     return parse_query(text, 0, SPLIT)
 
 
-def seen(text, pane=1, at=100):
+def build_line(text, pane=1, at=100):
     return SearchableLine([word for _, _, word in SPLIT(text)], pane, at, "stream")
 
 
@@ -38,12 +40,12 @@ def seen(text, pane=1, at=100):
         ('"a a"', "a b a a", True),
     ],
 )
-def test_a_query_matches_a_line_or_not(query, text, fits):
-    assert is_match(tree(query), seen(text)) is fits
+def test_a_query_matches_the_expected_lines(query, text, fits):
+    assert is_match(parse(query), build_line(text)) is fits
 
 
 def test_filters_match_by_pane_time_and_source():
-    line = seen("a", pane=7, at=50)
+    line = build_line("a", pane=7, at=50)
     assert is_match(
         AndNode((PhraseNode(("a",)), PanesNode(frozenset({7})), TimeRangeNode(50, 50), SourceNode("stream"))), line
     )
@@ -66,7 +68,7 @@ def test_filters_match_by_pane_time_and_source():
     ],
 )
 def test_matched_spans_are_returned(query, text, marked):
-    assert [text[start:end] for start, end in find_spans(tree(query), text, SPLIT(text))] == marked
+    assert [text[start:end] for start, end in find_spans(parse(query), text, SPLIT(text))] == marked
 
 
 @pytest.mark.parametrize(
@@ -79,11 +81,11 @@ def test_matched_spans_are_returned(query, text, marked):
         ("a OR b", {"a", "b"}),
     ],
 )
-def test_a_fitting_line_holds_one_of_the_anchors(query, words):
-    assert find_anchor_words(tree(query)) == words
+def test_a_matching_line_contains_one_of_the_anchors(query, words):
+    assert find_anchor_words(parse(query)) == words
 
 
-def test_nothing_anchors_a_query_that_only_forbids():
+def test_a_query_without_required_words_has_no_anchors():
     assert find_anchor_words(OrNode((PhraseNode(("a",)), NotNode(PhraseNode(("b",)))))) == frozenset()
     assert find_anchor_words(AndNode((PanesNode(frozenset()),))) == frozenset()
 
@@ -102,15 +104,15 @@ def test_nothing_anchors_a_query_that_only_forbids():
         ("x\n● maybe\nerror", [(1, "● maybe"), (2, "error")]),
     ],
 )
-def test_the_sieve_keeps_the_lines_that_may_fit(text, kept):
-    assert LinePrefilter(tree("error")).select_lines(text) == kept
+def test_the_prefilter_keeps_lines_that_may_match(text, kept):
+    assert LinePrefilter(parse("error")).select_lines(text) == kept
 
 
 def test_the_prefilter_requires_all_words_of_a_line():
     text = "an error\nok\nan Error, then OK\nnot ok: error"
-    assert LinePrefilter(tree("error ok")).select_lines(text) == [(2, "an Error, then OK"), (3, "not ok: error")]
-    assert LinePrefilter(tree('"error ok"')).select_lines("ok then error\nok") == [(0, "ok then error")]
-    assert LinePrefilter(tree("error -ok")).select_lines(text) == [
+    assert LinePrefilter(parse("error ok")).select_lines(text) == [(2, "an Error, then OK"), (3, "not ok: error")]
+    assert LinePrefilter(parse('"error ok"')).select_lines("ok then error\nok") == [(0, "ok then error")]
+    assert LinePrefilter(parse("error -ok")).select_lines(text) == [
         (0, "an error"),
         (2, "an Error, then OK"),
         (3, "not ok: error"),

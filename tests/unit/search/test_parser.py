@@ -1,3 +1,5 @@
+"""Parse the query language."""
+
 import pytest
 
 from termvisor.clock import NS
@@ -21,7 +23,7 @@ NOW = 1_800_000_000 * NS
 A, B, C = (PhraseNode((word,)) for word in "abc")
 
 
-def tree(text):
+def parse(text):
     return parse_query(text, NOW, get_tokenizer())
 
 
@@ -61,7 +63,7 @@ def tree(text):
     ],
 )
 def test_a_query_is_parsed_to_a_tree(text, expected):
-    assert tree(text) == expected
+    assert parse(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,7 @@ def test_a_query_is_parsed_to_a_tree(text, expected):
 )
 def test_a_malformed_query_is_an_error_with_position_and_hint(text, position, message):
     with pytest.raises(BadRequest, match=message) as caught:
-        tree(text)
+        parse(text)
     assert caught.value.details["position"] == position
     assert caught.value.hint != BadRequest.hint
 
@@ -97,21 +99,21 @@ def test_a_malformed_query_is_an_error_with_position_and_hint(text, position, me
 @pytest.mark.parametrize("text", ["", "   \n"])
 def test_an_empty_query_is_refused(text):
     with pytest.raises(BadRequest, match="empty"):
-        tree(text)
+        parse(text)
 
 
 @pytest.mark.parametrize("text", ["-a", "pane:7", "NOT a since:1h", "a OR -b", "a OR pane:7", "pane:7 -a"])
 def test_a_query_needs_a_word_to_search_for(text):
     with pytest.raises(BadRequest, match="only exclusions and filters"):
-        tree(text)
+        parse(text)
 
 
 def test_role_and_agent_are_filters():
-    assert tree("a role:user agent:codex") == AndNode(
+    assert parse("a role:user agent:codex") == AndNode(
         (PhraseNode(("a",)), RoleNode("user"), NamedPanesNode("agent", "codex"))
     )
     with pytest.raises(BadRequest, match="unknown role 'boss'"):
-        tree("a role:boss")
+        parse("a role:boss")
 
 
 @pytest.mark.parametrize(
@@ -123,28 +125,28 @@ def test_role_and_agent_are_filters():
     ],
 )
 def test_events_are_named_by_type_rule_or_severity(text, node):
-    assert tree(text) == node
+    assert parse(text) == node
 
 
 def test_an_unknown_severity_is_an_error():
     with pytest.raises(BadRequest, match="unknown severity 'bad'") as caught:
-        tree("a severity:bad")
+        parse("a severity:bad")
     assert "info, warning, error, critical" in caught.value.hint
 
 
 @pytest.mark.parametrize("text", ["a" * 2001, "a " * 300, "(" * 13 + "a" + ")" * 13])
-def test_an_endless_query_is_refused(text):
+def test_a_too_long_query_is_refused(text):
     with pytest.raises(BadRequest):
-        tree(text)
+        parse(text)
 
 
 @pytest.mark.parametrize("text", ["AND", 'say "hi"', "-x", "pane:7", "(", "a*"])
 def test_any_text_can_be_quoted(text):
-    assert tree("a " + quote_phrase(text + " b")).parts[1].words[-1] == "b"
+    assert parse("a " + quote_phrase(text + " b")).parts[1].words[-1] == "b"
 
 
-def told(text):
-    """Kind and text of each piece, short."""
+def list_tokens(text):
+    """Return kind and text of each token."""
     return [(piece.kind, piece.name + ":" * bool(piece.name) + piece.text) for piece in tokenize_query(text)][:-1]
 
 
@@ -180,7 +182,7 @@ def told(text):
     ],
 )
 def test_a_query_is_split_into_tokens(text, expected):
-    assert told(text) == expected
+    assert list_tokens(text) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+"""Properties of a parsed query: index words, times and sources."""
+
 import pytest
 
 from termvisor.search.query_tree import (
@@ -38,7 +40,7 @@ SEVEN = PanesNode(frozenset({7}))
         (AndNode((NotNode(A), NamedPanesNode("session", "x"))), None),
     ],
 )
-def test_the_index_is_asked_for_what_must_be_there(node, query):
+def test_the_index_query_contains_the_required_words(node, query):
     assert build_index_query(node) == query
 
 
@@ -48,11 +50,11 @@ def test_a_query_has_words_if_no_line_matches_without_one():
     assert not has_words(NotNode(A))
 
 
-def test_wanted_are_the_phrases_that_are_not_forbidden():
+def test_wanted_phrases_are_those_that_are_not_negated():
     assert list(find_wanted_phrases(AndNode((A, OrNode((B, SEVEN)), NotNode(C))))) == [A, B]
 
 
-def test_times_that_must_all_hold_narrow_each_other():
+def test_required_times_are_intersected():
     assert find_time_range(
         AndNode((A, TimeRangeNode(1, None), AndNode((TimeRangeNode(3, 9), TimeRangeNode(None, 7)))))
     ) == TimeRangeNode(3, 7)

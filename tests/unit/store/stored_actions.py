@@ -7,23 +7,25 @@ from termvisor.model.action.outcome import DeliveryRecord
 from termvisor.model.ids import PaneId
 from termvisor.store import Store
 from tests.unit.store.tables.test_approvals import QUESTION
-from tests.unit.store.tables.test_audit import entry
+from tests.unit.store.tables.test_audit import build_entry
 
 
 async def add_delivery(store: Store, pane: PaneId, at: int, *, ended_at: int | None = None) -> DeliveryRecord:
-    """With the key ``key-<at>``; without an end it is still on its way."""
+    """Add a delivery with the key ``key-<at>``; without an end it is still open."""
     send = DeliveryRecord(key=f"key-{at}", correlation=f"c{at}", pane=pane, action_hash="h", begun_at=at)
-    await store.deliveries.begin(send, entry(at, pane=pane))
+    await store.deliveries.begin(send, build_entry(at, pane=pane))
     if ended_at is not None:
-        await store.deliveries.end(send.key, "delivered", "", entry(ended_at, pane=pane, stage="outcome"))
+        await store.deliveries.end(send.key, "delivered", "", build_entry(ended_at, pane=pane, stage="outcome"))
     return send
 
 
 async def add_approval(store: Store, pane: PaneId, at: int, *, expires_at: int, answer: str = "") -> Approval:
     question = replace(QUESTION, at=at, expires_at=expires_at, pane=pane, action_hash=f"h{at}")
-    stored = await store.approvals.add_request(question, entry(at, pane=pane, stage="asked"))
+    stored = await store.approvals.add_request(question, build_entry(at, pane=pane, stage="asked"))
     if answer:
-        await store.approvals.answer(stored.id, ApprovalVote("ann", answer, at), entry(at, pane=pane, stage="answered"))
+        await store.approvals.answer(
+            stored.id, ApprovalVote("ann", answer, at), build_entry(at, pane=pane, stage="answered")
+        )
     return stored
 
 

@@ -42,14 +42,14 @@ asyncio.run(main())
 """
 
 
-def dies(path: str, step: int) -> int:
+def run_and_kill(path: str, step: int) -> int:
     return subprocess.run([sys.executable, "-c", DIES, path, str(step)], check=False).returncode
 
 
 @pytest.mark.parametrize("step", [1, 20, 45, 70, 95, 110])
 async def test_kill_during_creation_or_migration_is_recovered(tmp_path, step):
     path = str(tmp_path / "visor.db")
-    assert dies(path, step) == -signal.SIGKILL
+    assert run_and_kill(path, step) == -signal.SIGKILL
     store = await Store.open(path, SystemClock())
     assert await store.check_integrity(thorough=True) == "ok"
     assert await store._db.read(lambda connection: connection.pragma("user_version")) == find_latest_version()
@@ -63,13 +63,13 @@ async def test_kill_while_deleting_old_rows_keeps_the_rest_intact(store, new_pan
         await write_lines(pane, f"old {number}", at=number)
     await write_lines(pane, "new", at=900)
     await store.close()
-    assert dies(store._db.path, step) == -signal.SIGKILL
+    assert run_and_kill(store._db.path, step) == -signal.SIGKILL
     again = await Store.open(store._db.path, SystemClock())
     assert await again.check_integrity(thorough=True) == "ok"
     numbers = [line.number for line in await again.output.read_lines(pane, limit=100)]
     assert numbers == list(range(numbers[0], 62))
     await again.close()
-    assert dies(store._db.path, 1 << 30) == 0
+    assert run_and_kill(store._db.path, 1 << 30) == 0
     again = await Store.open(store._db.path, SystemClock())
     assert [line.text for line in await again.output.read_lines(pane)] == ["new"]
     assert await again.check_integrity(thorough=True) == "ok"
@@ -89,7 +89,7 @@ async def test_kill_at_any_step_of_a_restore_leaves_a_complete_database(store, n
             left.unlink()
         (tmp_path / "visor.db").write_bytes((tmp_path / "kept").read_bytes())
 
-    def judge():
+    def verify():
         done = restore_backup(copy, path, 0)
         assert done.present is not None
         assert done.backup.lines == 1
@@ -97,4 +97,4 @@ async def test_kill_at_any_step_of_a_restore_leaves_a_complete_database(store, n
         kept = [read_file_contents(str(name)).lines for name in tmp_path.glob("visor.db.1970*")]
         assert 2 in kept
 
-    assert kill_at_every_step(lambda: restore_backup(copy, path, 0), prepare, judge) >= 5
+    assert kill_at_every_step(lambda: restore_backup(copy, path, 0), prepare, verify) >= 5

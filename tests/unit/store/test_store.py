@@ -14,7 +14,7 @@ async def test_data_survives_a_restart(tmp_path, store, new_pane, write_lines):
     await again.close()
 
 
-async def test_a_store_knows_its_size_and_when_it_was_checkpointed(store, new_pane, write_lines):
+async def test_the_store_reports_its_size_and_last_checkpoint(store, new_pane, write_lines):
     await write_lines(await new_pane(), "x" * 100_000)
     assert store.checkpointed_at is None
     await store.checkpoint()

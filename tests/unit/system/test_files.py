@@ -1,3 +1,5 @@
+"""Atomic writes, regular files and locks."""
+
 import os
 import stat
 from pathlib import Path
@@ -8,7 +10,7 @@ from termvisor.system import files
 from termvisor.system.files import open_regular_file
 
 
-def test_a_new_file_gets_the_mode_that_is_named_and_an_old_one_keeps_its_own(tmp_path: Path) -> None:
+def test_a_new_file_gets_the_given_mode_and_an_existing_one_keeps_its_own(tmp_path: Path) -> None:
     path = tmp_path / "file"
     files.write_atomically(str(path), b"one", files.stat_if_exists(str(path)), 0o640)
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"one", 0o640)
@@ -17,7 +19,7 @@ def test_a_new_file_gets_the_mode_that_is_named_and_an_old_one_keeps_its_own(tmp
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"two", 0o604)
 
 
-def test_who_reads_meanwhile_has_the_old_one_to_its_end(tmp_path: Path) -> None:
+def test_an_open_reader_reads_the_old_content_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old and long")
     with path.open("rb") as reader:
@@ -25,7 +27,7 @@ def test_who_reads_meanwhile_has_the_old_one_to_its_end(tmp_path: Path) -> None:
         assert (reader.read(), path.read_bytes()) == (b"old and long", b"new")
 
 
-def test_what_cannot_take_its_place_leaves_nothing_beside_it(tmp_path: Path) -> None:
+def test_a_failed_replacement_leaves_no_temporary_file(tmp_path: Path) -> None:
     taken = tmp_path / "folder"
     (taken / "inside").mkdir(parents=True)
     with pytest.raises(OSError):
@@ -59,7 +61,7 @@ def test_the_holder_is_known_by_its_pid_and_the_lock_is_exclusive(tmp_path: Path
     os.close(held)
 
 
-def test_a_lock_that_was_let_go_is_free_though_the_file_stays(tmp_path: Path) -> None:
+def test_a_released_lock_is_free_although_its_file_remains(tmp_path: Path) -> None:
     path = str(tmp_path / "lock")
     os.close(files.acquire_lock(path) or -1)
     assert files.read_lock_holder(path) is None
@@ -68,7 +70,7 @@ def test_a_lock_that_was_let_go_is_free_though_the_file_stays(tmp_path: Path) ->
     os.close(again)
 
 
-def test_a_holder_without_a_written_pid_is_still_a_holder(tmp_path: Path) -> None:
+def test_a_lock_without_a_written_pid_is_held(tmp_path: Path) -> None:
     path = str(tmp_path / "lock")
     held = files.acquire_lock(path)
     assert held is not None

@@ -12,30 +12,30 @@ from tests.unit.wait_until import wait_until
 
 
 @pytest.fixture
-async def ear():
+async def folder_watch():
     made = Inotify()
     yield made
     made.close()
 
 
-async def test_every_change_in_a_folder_is_reported_with_its_name(ear, tmp_path):
-    told: list[FolderChange] = []
-    ear.watch_folder(str(tmp_path), CHANGE_EVENTS, told.append)
+async def test_every_change_in_a_folder_is_reported_with_its_name(folder_watch, tmp_path):
+    received: list[FolderChange] = []
+    folder_watch.watch_folder(str(tmp_path), CHANGE_EVENTS, received.append)
     (tmp_path / "one").write_text("text")
     (tmp_path / "below").mkdir()
     os.rename(tmp_path / "one", tmp_path / "two")
     os.remove(tmp_path / "two")
-    await wait_until(lambda: told[-2:] == [FolderChange("two"), FolderChange("two")])
-    assert told[0] == FolderChange("one")
-    assert FolderChange("below", is_folder=True) in told
+    await wait_until(lambda: received[-2:] == [FolderChange("two"), FolderChange("two")])
+    assert received[0] == FolderChange("one")
+    assert FolderChange("below", is_folder=True) in received
 
 
-async def test_a_watch_gets_only_the_events_of_its_mask(ear, tmp_path):
+async def test_a_watch_gets_only_the_events_of_its_mask(folder_watch, tmp_path):
     arrivals: list[FolderChange] = []
     changes: list[FolderChange] = []
     (tmp_path / "old").touch()
-    ear.watch_folder(str(tmp_path), CHANGE_EVENTS, changes.append)
-    ear.watch_folder(str(tmp_path), ARRIVAL_EVENTS, arrivals.append)
+    folder_watch.watch_folder(str(tmp_path), CHANGE_EVENTS, changes.append)
+    folder_watch.watch_folder(str(tmp_path), ARRIVAL_EVENTS, arrivals.append)
     (tmp_path / "old").write_text("text")
     (tmp_path / "fresh").touch()
     await wait_until(lambda: FolderChange("fresh") in changes and arrivals)
@@ -43,52 +43,52 @@ async def test_a_watch_gets_only_the_events_of_its_mask(ear, tmp_path):
     assert arrivals == [FolderChange("fresh")]
 
 
-async def test_the_last_unwatch_removes_the_kernel_watch(ear, tmp_path):
-    told: list[FolderChange] = []
+async def test_the_last_unwatch_removes_the_kernel_watch(folder_watch, tmp_path):
+    received: list[FolderChange] = []
     others: list[FolderChange] = []
-    hearing, other = (ear.watch_folder(str(tmp_path), CHANGE_EVENTS, each.append) for each in (told, others))
-    assert hearing.watch_id == other.watch_id
-    ear.unwatch_folder(hearing)
+    first, other = (folder_watch.watch_folder(str(tmp_path), CHANGE_EVENTS, each.append) for each in (received, others))
+    assert first.watch_id == other.watch_id
+    folder_watch.unwatch_folder(first)
     (tmp_path / "file").touch()
     await wait_until(lambda: others)
-    assert told == []
-    ear.unwatch_folder(other)
-    ear.unwatch_folder(other)
-    assert ear._watches_by_id == {}
+    assert received == []
+    folder_watch.unwatch_folder(other)
+    folder_watch.unwatch_folder(other)
+    assert folder_watch._watches_by_id == {}
 
 
 @pytest.mark.parametrize("end", [lambda folder: folder.rmdir(), lambda folder: folder.rename(f"{folder}-moved")])
-async def test_a_removed_folder_is_reported_once(ear, tmp_path, end):
-    told: list[FolderChange] = []
+async def test_a_removed_folder_is_reported_once(folder_watch, tmp_path, end):
+    received: list[FolderChange] = []
     folder = tmp_path / "folder"
     folder.mkdir()
-    ear.watch_folder(str(folder), CHANGE_EVENTS, told.append)
+    folder_watch.watch_folder(str(folder), CHANGE_EVENTS, received.append)
     end(folder)
-    await wait_until(lambda: told)
-    assert told == [FolderChange()]
+    await wait_until(lambda: received)
+    assert received == [FolderChange()]
     folder.mkdir()
-    again = ear.watch_folder(str(folder), CHANGE_EVENTS, told.append)
+    again = folder_watch.watch_folder(str(folder), CHANGE_EVENTS, received.append)
     (folder / "file").touch()
-    await wait_until(lambda: FolderChange("file") in told)
-    assert list(ear._watches_by_id) == [again.watch_id]
+    await wait_until(lambda: FolderChange("file") in received)
+    assert list(folder_watch._watches_by_id) == [again.watch_id]
 
 
-async def test_an_overflow_notifies_all_watches(ear, tmp_path):
-    told: list[FolderChange] = []
-    ear.watch_folder(str(tmp_path), CHANGE_EVENTS, told.append)
+async def test_an_overflow_notifies_all_watches(folder_watch, tmp_path):
+    received: list[FolderChange] = []
+    folder_watch.watch_folder(str(tmp_path), CHANGE_EVENTS, received.append)
     limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     for number in range(limit // 2 + 1):
         (tmp_path / str(number % 2)).write_bytes(b"x")
-    await wait_until(lambda: ear.overflows)
-    assert FolderChange() in told
+    await wait_until(lambda: folder_watch.overflows)
+    assert FolderChange() in received
 
 
-async def test_a_folder_that_cannot_be_watched_raises(ear, tmp_path):
+async def test_a_folder_that_cannot_be_watched_raises(folder_watch, tmp_path):
     with pytest.raises(FileNotFoundError):
-        ear.watch_folder(str(tmp_path / "missing"), CHANGE_EVENTS, print)
+        folder_watch.watch_folder(str(tmp_path / "missing"), CHANGE_EVENTS, print)
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError):
-        ear.watch_folder(str(tmp_path / "file"), CHANGE_EVENTS, print)
+        folder_watch.watch_folder(str(tmp_path / "file"), CHANGE_EVENTS, print)
 
 
 async def test_a_system_without_inotify_is_an_error(monkeypatch):

@@ -18,40 +18,40 @@ time.sleep(60)
 """
 
 
-def started(pid: int) -> int:
+def read_started(pid: int) -> int:
     return procfs.read_process(pid).started
 
 
 @pytest.mark.parametrize(("host", "is_here"), [("127.0.0.1", True), ("0.0.0.0", True), ("127.0.0.2", False)])
-def test_a_process_has_the_ports_at_which_it_listens(host, is_here):
+def test_a_process_has_its_listening_ports(host, is_here):
     with subprocess.Popen([sys.executable, "-c", OPENS, host], stdout=subprocess.PIPE, text=True) as child:
         try:
             port = int(child.stdout.readline())
-            assert (port in find_listening_ports(child.pid, started(child.pid))) is is_here
-            assert port not in find_listening_ports(os.getpid(), started(os.getpid()))
-            assert find_listening_ports(child.pid, started(child.pid) + 1) == (), "another life of the same number"
+            assert (port in find_listening_ports(child.pid, read_started(child.pid))) is is_here
+            assert port not in find_listening_ports(os.getpid(), read_started(os.getpid()))
+            assert find_listening_ports(child.pid, read_started(child.pid) + 1) == (), "another life of the same number"
         finally:
             child.kill()
 
 
 def test_a_port_that_two_processes_share_is_left_out():
-    with socket.socket() as ours:
-        ours.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        ours.bind(("127.0.0.1", 0))
-        ours.listen()
-        port = ours.getsockname()[1]
-        assert port in find_listening_ports(os.getpid(), started(os.getpid()))
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        assert port in find_listening_ports(os.getpid(), read_started(os.getpid()))
         shares = OPENS.replace("s.bind", "s.setsockopt(1,15,1); s.bind").replace(",0))", f",{port}))")
         with subprocess.Popen([sys.executable, "-c", shares, "127.0.0.1"], stdout=subprocess.PIPE) as child:
             try:
                 child.stdout.readline()
-                assert port not in find_listening_ports(os.getpid(), started(os.getpid()))
-                assert port not in find_listening_ports(child.pid, started(child.pid))
+                assert port not in find_listening_ports(os.getpid(), read_started(os.getpid()))
+                assert port not in find_listening_ports(child.pid, read_started(child.pid))
             finally:
                 child.kill()
 
 
-async def test_who_is_gone_or_only_connected_listens_nowhere():
+async def test_an_exited_or_only_connected_process_has_no_listening_port():
     assert find_listening_ports(2**22 + 1, 1) == ()
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = server.getsockname()
@@ -60,6 +60,6 @@ async def test_who_is_gone_or_only_connected_listens_nowhere():
             try:
                 server.accept()[0].close()
                 await wait_until(lambda: procfs.read_process(child.pid) is not None)
-                assert find_listening_ports(child.pid, started(child.pid)) == ()
+                assert find_listening_ports(child.pid, read_started(child.pid)) == ()
             finally:
                 child.kill()

@@ -13,13 +13,13 @@ from termvisor.system.subprocesses import run_and_capture
 SIZE, COUNT, KEPT = 4000, 10_000, 100
 
 
-def resident() -> int:
+def read_resident_bytes() -> int:
     found = ProcessUsageSampler().sample_usage(os.getpid(), 0.0)
     assert found is not None
     return found.rss_bytes
 
 
-def test_what_lies_between_blocks_in_use_goes_back_to_the_system() -> None:
+def test_free_memory_between_used_blocks_is_returned_to_the_system() -> None:
     library = ctypes.CDLL(None)
     library.malloc.restype = ctypes.c_void_p
     blocks = [library.malloc(SIZE) for _ in range(COUNT)]
@@ -28,30 +28,30 @@ def test_what_lies_between_blocks_in_use_goes_back_to_the_system() -> None:
     for number, block in enumerate(blocks):
         if number % KEPT:
             library.free(ctypes.c_void_p(block))
-    before = resident()
+    before = read_resident_bytes()
     release_free_memory()
-    assert before - resident() > SIZE * COUNT // 2
+    assert before - read_resident_bytes() > SIZE * COUNT // 2
     kept = {number: ctypes.string_at(blocks[number], SIZE) for number in range(0, COUNT, KEPT)}
     assert all(data == bytes([number % 250 + 1]) * SIZE for number, data in kept.items())
     for number in kept:
         library.free(ctypes.c_void_p(blocks[number]))
 
 
-class Ring:
-    """Kept by nobody but itself."""
+class ReferenceCycle:
+    """A reference cycle."""
 
     def __init__(self) -> None:
         self.me = self
 
 
-def test_garbage_goes_where_it_is_asked_for() -> None:
+def test_garbage_is_collected_only_on_request() -> None:
     gc.disable()
     try:
-        ring = weakref.ref(Ring())
+        cycle = weakref.ref(ReferenceCycle())
         release_free_memory()
-        assert ring() is not None
+        assert cycle() is not None
         release_free_memory(collect_garbage=True)
-        assert ring() is None
+        assert cycle() is None
     finally:
         gc.enable()
 

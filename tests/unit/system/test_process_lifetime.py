@@ -39,7 +39,7 @@ def test_a_process_name_with_parentheses_is_parsed(tmp_path):
         child.kill()
 
 
-async def test_what_a_process_has_started_is_counted_while_it_runs():
+async def test_running_children_of_a_process_are_counted():
     with subprocess.Popen(
         ["sh", "-c", "sleep 100 & echo begun; wait; exec sleep 100"], stdout=subprocess.PIPE
     ) as shell:
@@ -52,7 +52,7 @@ async def test_what_a_process_has_started_is_counted_while_it_runs():
     assert count_children(2**22 + 1) is None
 
 
-def test_a_process_began_before_now_and_after_the_machine_did():
+def test_a_process_start_is_between_boot_and_now():
     now, entry = SystemClock().now(), procfs.read_process(os.getpid())
     assert now - 3600 * NS < compute_start_instant(entry.started, now) < now
     assert compute_start_instant(1 << 50, now) == now
@@ -67,16 +67,16 @@ def process():
 
 
 @pytest.fixture
-async def told():
-    """Ends that are told, and the watcher."""
+async def exit_watcher():
+    """Return the queue of reported exits and the watcher."""
     queue: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
     watching = ProcessExitWatcher(lambda *life: queue.put_nowait(life))
     yield queue, watching
     watching.close()
 
 
-async def test_an_exit_watched_twice_is_reported_once(process, told):
-    queue, watching = told
+async def test_an_exit_watched_twice_is_reported_once(process, exit_watcher):
+    queue, watching = exit_watcher
     started = read_process(process.pid).started
     assert watching.watch_process(process.pid, started)
     assert watching.watch_process(process.pid, started)
@@ -86,8 +86,8 @@ async def test_an_exit_watched_twice_is_reported_once(process, told):
     assert watching._handles == {}
 
 
-async def test_a_process_that_has_exited_is_reported(process, told):
-    queue, watching = told
+async def test_a_process_that_has_exited_is_reported(process, exit_watcher):
+    queue, watching = exit_watcher
     started = read_process(process.pid).started
     process.kill()
     process.wait()
@@ -95,15 +95,15 @@ async def test_a_process_that_has_exited_is_reported(process, told):
     assert await queue.get() == (process.pid, started)
 
 
-async def test_a_pid_that_has_another_life_by_now_has_ended(process, told):
-    queue, watching = told
+async def test_a_reused_pid_is_reported_as_exited(process, exit_watcher):
+    queue, watching = exit_watcher
     assert watching.watch_process(process.pid, 1)
     assert await queue.get() == (process.pid, 1)
     assert watching._handles == {}
 
 
-async def test_an_unwatched_process_is_not_reported_and_its_handle_is_closed(process, told):
-    queue, watching = told
+async def test_an_unwatched_process_is_not_reported_and_its_handle_is_closed(process, exit_watcher):
+    queue, watching = exit_watcher
     before = os.listdir("/proc/self/fd")
     watching.watch_process(process.pid, read_process(process.pid).started)
     watching.unwatch_process(process.pid, read_process(process.pid).started)
@@ -115,9 +115,9 @@ async def test_an_unwatched_process_is_not_reported_and_its_handle_is_closed(pro
     assert queue.empty()
 
 
-async def test_without_a_kernel_handle_watching_returns_false(process, told, monkeypatch):
-    def none_left(pid: int) -> int:
+async def test_without_a_kernel_handle_watching_returns_false(process, exit_watcher, monkeypatch):
+    def raise_unsupported(pid: int) -> int:
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(process_lifetime, "_open_exit_descriptor", none_left)
-    assert not told[1].watch_process(process.pid, read_process(process.pid).started)
+    monkeypatch.setattr(process_lifetime, "_open_exit_descriptor", raise_unsupported)
+    assert not exit_watcher[1].watch_process(process.pid, read_process(process.pid).started)

@@ -15,7 +15,7 @@ from tests.unit.wait_until import wait_until
 NOBODY = 65534
 
 
-def test_a_process_is_seen_with_its_parent_its_session_and_its_start():
+def test_a_process_has_its_parent_session_and_start():
     child = start_detached(["sleep", "60"])
     try:
         seen = next(entry for entry in procfs.list_processes() if entry.pid == child.pid)
@@ -26,7 +26,7 @@ def test_a_process_is_seen_with_its_parent_its_session_and_its_start():
         child.wait()
 
 
-async def test_a_name_with_brackets_and_spaces_is_read_whole(tmp_path):
+async def test_a_name_with_brackets_and_spaces_is_read_completely(tmp_path):
     program = tmp_path / "a) b (c"
     program.symlink_to("/bin/sleep")
     child = start_detached([str(program), "60"])
@@ -39,7 +39,7 @@ async def test_a_name_with_brackets_and_spaces_is_read_whole(tmp_path):
         child.wait()
 
 
-async def test_a_zombie_does_not_live():
+async def test_a_zombie_is_not_alive():
     child = start_detached(["true"])
     await wait_until(lambda: procfs.read_process(child.pid) is None)
     assert os.path.exists(f"/proc/{child.pid}")
@@ -60,7 +60,7 @@ async def test_a_process_that_becomes_another_program_has_another_image():
     assert after.image != before.image
 
 
-async def test_of_the_environment_only_what_is_asked_for_is_read(tmp_path):
+async def test_only_the_requested_environment_variables_are_read(tmp_path):
     env = {"AGENT_HOME": "/a=b", "SECRET": "hunter2", "EMPTY": ""}
     with subprocess.Popen(["/bin/sleep", "60"], env=env, cwd=tmp_path) as child:
         await wait_until(lambda: procfs.read_argv(child.pid) == ("/bin/sleep", "60"))
@@ -71,7 +71,7 @@ async def test_of_the_environment_only_what_is_asked_for_is_read(tmp_path):
     assert found == {"AGENT_HOME": "/a=b", "EMPTY": ""}
 
 
-def test_nothing_is_known_of_a_process_that_is_not_there():
+def test_a_missing_process_has_no_values():
     assert procfs.read_process(4_200_000) is None
     assert (procfs.read_argv(4_200_000), procfs.read_cwd(4_200_000)) == ((), "")
     assert procfs.read_environment(4_200_000, ("HOME",)) == {}
@@ -90,7 +90,7 @@ def test_private_values_of_another_users_process_are_left_out():
     assert json.loads(out.stdout) == [1, "", {}]
 
 
-def test_our_own_process_has_memory_and_time():
+def test_the_current_process_has_memory_and_cpu_time():
     found = ProcessUsageSampler().sample_usage(os.getpid(), 1.0)
     assert found is not None
     assert found.pid == os.getpid()
@@ -108,7 +108,7 @@ def test_the_percentage_is_that_of_the_last_minute(monkeypatch):
     assert percents[3] == 0.0
 
 
-def test_another_process_starts_from_nothing(monkeypatch):
+def test_another_process_starts_with_no_percentage(monkeypatch):
     spent = iter([(1000, 10.0), (1000, 500.0)])
     monkeypatch.setattr("termvisor.system.procfs._read_usage_from_proc", lambda _: next(spent))
     cost = ProcessUsageSampler()
@@ -116,5 +116,5 @@ def test_another_process_starts_from_nothing(monkeypatch):
     assert cost.sample_usage(8, 1.0).cpu_percent == 0.0
 
 
-def test_no_process_has_no_cost():
+def test_a_missing_process_has_no_usage():
     assert ProcessUsageSampler().sample_usage(2**22 + 1, 1.0) is None

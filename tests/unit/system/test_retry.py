@@ -28,7 +28,7 @@ def test_success_starts_over_but_old_failures_still_count():
     assert backoff.record_failure(1.0) == 301.0
 
 
-def test_failures_of_long_ago_are_forgotten():
+def test_old_failures_are_forgotten():
     backoff = Backoff()
     for _ in range(4):
         backoff.record_failure(0.0)
@@ -36,10 +36,10 @@ def test_failures_of_long_ago_are_forgotten():
     assert backoff.record_failure(700.0) < 701.0
 
 
-def test_it_looks_until_it_is_so() -> None:
-    looks = iter([False, False, True])
-    assert wait_until(lambda: next(looks), timeout_s=60.0, interval_s=0.001)
+def test_wait_until_polls_until_the_condition_holds() -> None:
+    results = iter([False, False, True])
+    assert wait_until(lambda: next(results), timeout_s=60.0, interval_s=0.001)
 
 
-def test_it_gives_up_after_its_time() -> None:
+def test_wait_until_returns_false_after_the_timeout() -> None:
     assert not wait_until(lambda: False, timeout_s=0.0)

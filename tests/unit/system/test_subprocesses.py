@@ -26,19 +26,19 @@ sys.stdin.read()
 
 @contextmanager
 def ends() -> Iterator[tuple[int, int]]:
-    """A pipe; the reader sees the end when the last program that holds the writer's side is gone."""
+    """A pipe whose reader sees the end when the last process with the writing end exits."""
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb") as held:
         yield held.fileno(), writer
 
 
-def test_a_short_program_answers_with_status_output_and_errors() -> None:
+def test_a_short_program_returns_status_output_and_errors() -> None:
     script = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"
     assert subprocesses.run_and_capture([sys.executable, "-c", script]) == (3, b"out\n", b"err\n")
 
 
 @pytest.mark.parametrize("name", ["sh", "/bin/sh", "/bin", "nothing-of-this-name", "/nothing/sh", ""])
-def test_a_program_is_installed_where_the_library_finds_it(name: str) -> None:
+def test_a_program_is_installed_if_shutil_finds_it(name: str) -> None:
     assert subprocesses.is_installed(name) == (shutil.which(name) is not None)
 
 
@@ -55,7 +55,7 @@ def test_a_program_that_does_not_answer_is_status_124() -> None:
     assert (status, b"timed out after" in errors) == (124, True)
 
 
-def test_a_program_that_is_given_an_environment_sees_only_that() -> None:
+def test_a_program_with_a_given_environment_sees_only_that() -> None:
     assert subprocesses.run_and_capture(["/usr/bin/env"], env={"ONLY": "this"}) == (0, b"ONLY=this\n", b"")
 
 
@@ -101,25 +101,25 @@ def test_a_child_is_polled_killed_and_reaped() -> None:
     assert child.poll() == -signal.SIGTERM
 
 
-async def test_a_program_apart_is_given_something_and_answers() -> None:
+async def test_an_isolated_program_reads_stdin_and_returns_its_output() -> None:
     answer = await subprocesses.run_isolated(
         ["sh", "-c", "read line; echo got $line; echo oh >&2; exit 3"], stdin=b"this\n"
     )
     assert answer == (3, b"got this\n", b"oh\n")
 
 
-async def test_one_that_does_not_listen_is_fine() -> None:
+async def test_an_isolated_program_may_ignore_its_stdin() -> None:
     assert await subprocesses.run_isolated(["true"], stdin=b"x" * 1_000_000) == (0, b"", b"")
 
 
 async def test_background_processes_of_an_isolated_program_keep_running() -> None:
     status, out, _ = await subprocesses.run_isolated(["sh", "-c", "sleep 600 & echo $!"], timeout_s=60)
-    os.kill(int(out), signal.SIGKILL)  # it would raise if nobody were there
+    os.kill(int(out), signal.SIGKILL)  # raises if the process does not exist
     assert status == 0
 
 
 @pytest.mark.parametrize("end", ["timeout", "cancel"])
-async def test_a_program_apart_ends_with_all_it_started(tmp_path: Path, end: str) -> None:
+async def test_an_isolated_program_is_killed_with_all_its_children(tmp_path: Path, end: str) -> None:
     os.mkfifo(tmp_path / "held")
     with open(os.open(tmp_path / "held", os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as held:
         argv = ["sh", "-c", f"exec 3>{tmp_path}/held; echo on >&3; sleep 600 & wait"]
@@ -149,27 +149,27 @@ BOUNDED = {"timeout_s": 60.0, "max_bytes": 10_000, "env": {"PATH": "/usr/bin:/bi
 
 async def test_a_bounded_program_has_no_input_and_only_its_environment(monkeypatch) -> None:
     monkeypatch.setenv("HUSH", "secret")
-    said = await subprocesses.run_bounded(["sh", "-c", "cat; pwd; env; echo oh >&2; exit 3"], **BOUNDED)
-    names = {line.partition("=")[0] for line in said.out.decode().splitlines()[1:]}
-    assert (said.status, said.out.split()[0], said.errors, said.failure) == (3, b"/", b"oh\n", "")
+    result = await subprocesses.run_bounded(["sh", "-c", "cat; pwd; env; echo oh >&2; exit 3"], **BOUNDED)
+    names = {line.partition("=")[0] for line in result.out.decode().splitlines()[1:]}
+    assert (result.status, result.out.split()[0], result.errors, result.failure) == (3, b"/", b"oh\n", "")
     assert "KEPT" in names
     assert "HUSH" not in names
 
 
 async def test_all_output_of_a_bounded_program_is_read() -> None:
-    said = await subprocesses.run_bounded(["sh", "-c", "yes | head -c 9990; echo last"], **BOUNDED)
-    assert (len(said.out), said.out.endswith(b"last\n"), said.failure) == (9995, True, "")
+    result = await subprocesses.run_bounded(["sh", "-c", "yes | head -c 9990; echo last"], **BOUNDED)
+    assert (len(result.out), result.out.endswith(b"last\n"), result.failure) == (9995, True, "")
 
 
 @pytest.mark.parametrize("flood", ["yes", "yes >&2"])
 async def test_a_bounded_program_above_the_output_limit_is_killed(flood: str) -> None:
-    said = await subprocesses.run_bounded(["sh", "-c", f"{flood} & wait"], **BOUNDED)
-    assert said.failure == "too_much"
-    assert len(said.out) + len(said.errors) < 200_000
+    result = await subprocesses.run_bounded(["sh", "-c", f"{flood} & wait"], **BOUNDED)
+    assert result.failure == "too_much"
+    assert len(result.out) + len(result.errors) < 200_000
 
 
 @pytest.mark.parametrize("end", ["itself", "timeout", "cancel"])
-async def test_nothing_that_a_bounded_program_started_goes_on(tmp_path: Path, end: str) -> None:
+async def test_children_of_a_bounded_program_are_killed(tmp_path: Path, end: str) -> None:
     os.mkfifo(tmp_path / "held")
     with open(os.open(tmp_path / "held", os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as held:
         rest = "exit 0" if end == "itself" else "wait"

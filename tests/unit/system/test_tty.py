@@ -33,10 +33,10 @@ async def test_a_shell_at_its_prompt_is_its_own_foreground(tmux, bash):
     assert found is not None and (found.group, found.is_pane_process) == (pid, True)
 
 
-async def test_a_command_is_in_the_foreground_and_gets_the_signal_while_its_shell_goes_on(tmux, bash):
+async def test_a_foreground_command_gets_the_signal_and_its_shell_continues(tmux, bash):
     pane, pid = bash
     tmux.type_line(pane, "sleep 600")
-    # Before that it is still a copy of the shell, which takes no notice.
+    # Before the exec it is still a copy of the shell, which ignores the signal.
     await wait_until(lambda: tmux.read_format(pane, "#{pane_current_command}") == "sleep")
     assert not find_foreground(pid).is_pane_process
     assert send_signal(find_foreground(pid).group, "INT")
@@ -45,7 +45,7 @@ async def test_a_command_is_in_the_foreground_and_gets_the_signal_while_its_shel
     await wait_until(lambda: "status-130" in tmux("capture-pane", "-p", "-t", pane))
 
 
-async def test_what_a_program_has_not_read_is_counted(tmux):
+async def test_unread_input_bytes_are_counted(tmux):
     pane = tmux.start_session("deaf", "exec sleep 600")
     tty = tmux.read_format(pane, "#{pane_tty}")
     assert count_unread_bytes(tty) == 0
@@ -58,7 +58,7 @@ async def test_a_process_is_found_on_its_terminal(tmux, bash):
     assert find_terminal(pid) == tmux.read_format(pane, "#{pane_tty}")
 
 
-def test_what_is_not_there_is_not_known():
+def test_a_missing_process_or_terminal_has_no_values():
     assert (
         find_foreground(2**22 + 1) is None
         and count_unread_bytes("/dev/pts/none") is None
@@ -114,11 +114,11 @@ async def test_a_process_prints_in_a_pane_if_it_is_in_the_foreground(tmux, tmp_p
         entry = await wait_until(
             lambda: next((one for one in [procfs.read_process(pid)] if one and one.name == "sleep"), None)
         )
-        told = is_printing_in_pane(pid, entry.started, shell)
+        is_printing = is_printing_in_pane(pid, entry.started, shell)
         assert is_printing_in_pane(pid, entry.started + 1, shell) is None
         os.kill(pid, 9)
         await wait_until(lambda: is_printing_in_pane(pid, entry.started, shell) is None)
-        return told
+        return is_printing
 
     assert await started("{}") is True
     assert await started("{} | cat") is True

@@ -9,7 +9,7 @@ from termvisor.testing.fake_clock import NOON, FakeClock, let_tasks_run
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
 
 
-async def test_time_moves_only_in_advance() -> None:
+async def test_time_moves_only_by_advance() -> None:
     clock = FakeClock()
     sleeping = asyncio.create_task(clock.sleep(5))
     await clock.wait_until_asleep()
@@ -20,7 +20,7 @@ async def test_time_moves_only_in_advance() -> None:
     assert (clock.now(), clock.monotonic()) == (NOON + 5 * NS, 5.0)
 
 
-async def test_lines_are_numbered_and_paged_as_the_protocol_says() -> None:
+async def test_lines_are_numbered_and_paged_like_the_real_service() -> None:
     services = FakeServices()
     pane = services.add_pane(build_shell_facts()).id
     services.print_lines(pane, "a", "b", "c", "d")
@@ -40,7 +40,7 @@ async def test_events_are_stored_and_published() -> None:
     assert [view.id for view in await services.panes.list_panes(include_gone=True)] == [pane]
 
 
-async def test_a_foreign_event_cursor_is_refused() -> None:
+async def test_a_foreign_event_cursor_is_rejected() -> None:
     with pytest.raises(InvalidCursor):
         await FakeServices().history.list_events(after=1)
 
@@ -52,7 +52,7 @@ async def test_search_finds_lines_with_every_word() -> None:
     assert [(hit.line.text, hit.spans) for hit in found.hits] == [("red apple", ((0, 3), (4, 9)))]
 
 
-async def test_settled_lets_others_run() -> None:
+async def test_let_tasks_run_runs_other_tasks() -> None:
     done: list[int] = []
 
     async def work() -> None:

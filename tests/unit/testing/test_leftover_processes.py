@@ -1,4 +1,4 @@
-"""Processes of a test end with its folder, however they hide and however the test ends."""
+"""Processes of a test end with its folder, even if detached and however the test ends."""
 
 import os
 import shlex
@@ -29,23 +29,23 @@ with open(sys.argv[1] + ".part", "w") as file:
 os.rename(sys.argv[1] + ".part", sys.argv[1])
 signal.pause()
 """
-"""In a session of its own, nobody's child, and deaf to what a terminal says."""
+"""A process in its own session, without a parent, that ignores terminal signals."""
 
 
-def hides(file: str) -> list[str]:
+def build_hiding_command(file: str) -> list[str]:
     return [sys.executable, "-c", HIDING, file]
 
 
-def pid_in(file: str) -> int:
-    """Of the one that hides, once it does."""
+def read_pid(file: str) -> int:
+    """Wait for the pid of the hidden process and return it."""
     assert wait_until(lambda: os.path.exists(file), 20)
     pid = int(Path(file).read_text())
-    assert is_there(pid)
+    assert is_running(pid)
     return pid
 
 
-def is_there(pid: int) -> bool:
-    """Whether it runs; one that ended and waits for its parent has no command line."""
+def is_running(pid: int) -> bool:
+    """Return True if the process runs; a zombie has no command line."""
     return os.path.exists(f"/proc/{pid}") and bool(Path(f"/proc/{pid}/cmdline").read_bytes())
 
 
@@ -55,26 +55,28 @@ def failing() -> Iterator[None]:
         yield
 
 
-def test_what_hides_from_its_tmux_ends_with_the_folder(tmp_path: Path) -> None:
+def test_a_process_hidden_from_its_tmux_ends_with_the_folder(tmp_path: Path) -> None:
     with make_short_folder() as folder:
         with run_private_tmux(folder) as tmux:
-            tmux.start_session(command=shlex.join(hides(f"{tmp_path}/pid")))
-            pid = pid_in(f"{tmp_path}/pid")
-        assert is_there(pid)
+            tmux.start_session(command=shlex.join(build_hiding_command(f"{tmp_path}/pid")))
+            pid = read_pid(f"{tmp_path}/pid")
+        assert is_running(pid)
         assert pid in list_processes(folder)
-    assert not is_there(pid)
+    assert not is_running(pid)
     assert not os.path.exists(folder)
 
 
-def test_it_ends_where_the_test_fails(tmp_path: Path) -> None:
+def test_a_hidden_process_ends_if_the_test_fails(tmp_path: Path) -> None:
     with failing(), make_short_folder() as folder:
-        subprocess.run(hides(f"{tmp_path}/pid"), env={**os.environ, "HOME": f"{folder}/home"}, check=True)
-        pid = pid_in(f"{tmp_path}/pid")
+        subprocess.run(
+            build_hiding_command(f"{tmp_path}/pid"), env={**os.environ, "HOME": f"{folder}/home"}, check=True
+        )
+        pid = read_pid(f"{tmp_path}/pid")
         raise ZeroDivisionError
-    assert not is_there(pid)
+    assert not is_running(pid)
 
 
-def test_it_ends_where_the_whole_process_is_killed(tmp_path: Path) -> None:
+def test_a_hidden_process_ends_if_the_test_process_is_killed(tmp_path: Path) -> None:
     killed = (
         "import os, sys, time\n"
         "from termvisor.testing.private_tmux import make_short_folder, run_private_tmux\n"
@@ -83,14 +85,14 @@ def test_it_ends_where_the_whole_process_is_killed(tmp_path: Path) -> None:
         "    print(folder, tmux('display-message', '-p', '#{pid}'), flush=True)\n"
         "    time.sleep(1000)\n"
     )
-    command = f"{shlex.join(hides(f'{tmp_path}/pid'))}; exec sleep 1000"
+    command = f"{shlex.join(build_hiding_command(f'{tmp_path}/pid'))}; exec sleep 1000"
     with subprocess.Popen([sys.executable, "-c", killed, command], stdout=subprocess.PIPE, text=True) as one:
         assert one.stdout
         folder, server = one.stdout.readline().split()
-        pid = pid_in(f"{tmp_path}/pid")
+        pid = read_pid(f"{tmp_path}/pid")
         one.send_signal(signal.SIGKILL)
     assert wait_until(lambda: not os.path.exists(folder), 20)
-    assert (is_there(pid), is_there(int(server))) == (False, False)
+    assert (is_running(pid), is_running(int(server))) == (False, False)
 
 
 def test_other_processes_are_not_killed(tmp_path: Path) -> None:

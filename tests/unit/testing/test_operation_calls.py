@@ -3,14 +3,14 @@ from termvisor.testing.operation_calls import OPERATION_CALLS, run_command
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_an_answer_is_split_as_a_shell_sees_it() -> None:
+async def test_a_result_has_stdout_stderr_and_status() -> None:
     services = await build_sample_services()
     fine, wrong = await run_command(services, "panes", "-q"), await run_command(services, "nope")
     assert (bool(fine.out), fine.err, fine.status) == (True, "", 0)
     assert (wrong.out, wrong.err.startswith("visor: "), wrong.status) == ("", True, 2)
 
 
-async def test_the_first_word_robot_asks_as_a_robot() -> None:
+async def test_a_leading_robot_argument_calls_as_a_robot() -> None:
     assert (await run_command(await build_sample_services(), "robot", "version")).envelope["ok"]
 
 

@@ -12,7 +12,7 @@ from termvisor.workflows.engine.engine import WorkflowEngine
 
 @asynccontextmanager
 async def run_engine(scene: WorkflowScene) -> AsyncIterator[WorkflowEngine]:
-    """At its end it is gone as if by SIGKILL: nothing more is stored."""
+    """Run the engine; at the end it stops as if by SIGKILL and stores nothing more."""
     engine = scene.build_engine()
     async with asyncio.TaskGroup() as group:
         task = group.create_task(engine.run())
@@ -33,7 +33,7 @@ async def advance_time(scene: WorkflowScene, seconds: float = 1.0, times: int = 
 
 
 async def wait_until_ended(scene: WorkflowScene, run_id: int = 1, seconds: float = 600.0) -> Run:
-    """The run once it is over; time goes on until then."""
+    """Advance the clock until the run has ended and return it."""
     for _ in range(int(seconds)):
         for _ in range(5):
             await let_tasks_run()

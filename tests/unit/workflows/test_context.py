@@ -26,7 +26,7 @@ RUN = Run(id=RunId(1), workflow="w", at=0, correlation="c", facts={"who": "me"})
 
 
 class ScriptedExecutor:
-    """Keeps what is asked for."""
+    """Records the calls."""
 
     def __init__(self) -> None:
         self.calls: list[calls.WorkflowCall] = []
@@ -71,6 +71,6 @@ async def test_every_context_method_is_one_call():
 
 
 @pytest.mark.parametrize("choices", [("one",), ("a", "a"), ("a", "")])
-async def test_a_question_has_different_choices(choices):
+async def test_a_question_needs_several_distinct_choices(choices):
     with pytest.raises(BadRequest):
         await Context(RUN, None, ScriptedExecutor()).ask_person("?", choices)

@@ -61,7 +61,7 @@ def test_a_missing_folder_has_no_workflows():
 NOW = 1000 * NS
 
 
-def found(**more) -> Detection:
+def build_detection(**more) -> Detection:
     known = {"event": EventId(7), "at": NOW, "type": "usage.reached", "rule": "codex.usage.reached", "pane": PaneId(3)}
     return Detection(source="stream", **(known | more))
 
@@ -81,7 +81,7 @@ def on(_name: str) -> str:
 
 def test_the_lowest_priority_wins_then_the_name_and_the_others_are_noted():
     shelf = [workflow("c"), workflow("b"), workflow("z", priority=1)]
-    assert [matching.name for matching in match_workflows(found(), shelf, on, NOW)] == ["z", "b", "c"]
+    assert [matching.name for matching in match_workflows(build_detection(), shelf, on, NOW)] == ["z", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -95,18 +95,20 @@ def test_the_lowest_priority_wins_then_the_name_and_the_others_are_noted():
     ],
 )
 def test_a_workflow_that_does_not_match_is_not_chosen(trigger):
-    assert match_workflows(found(agent="codex", severity="warning"), [workflow("a", **trigger)], on, NOW) == []
+    assert (
+        match_workflows(build_detection(agent="codex", severity="warning"), [workflow("a", **trigger)], on, NOW) == []
+    )
 
 
-def test_an_old_event_an_unproven_one_and_a_workflow_that_is_off_start_nothing():
+def test_old_or_unproven_events_and_disabled_workflows_start_nothing():
     shelf = [workflow("a", fresh_for=60.0)]
-    assert match_workflows(found(at=NOW - 61 * NS), shelf, on, NOW) == []
-    assert match_workflows(found(evidence={"proven": False}), shelf, on, NOW) == []
-    assert match_workflows(found(), shelf, lambda _name: "off", NOW) == []
+    assert match_workflows(build_detection(at=NOW - 61 * NS), shelf, on, NOW) == []
+    assert match_workflows(build_detection(evidence={"proven": False}), shelf, on, NOW) == []
+    assert match_workflows(build_detection(), shelf, lambda _name: "off", NOW) == []
 
 
-def test_a_run_knows_its_event_and_what_was_captured():
-    told = found(captures={"try_again_at": "3 PM"}, evidence={"resets_at": 5}, agent="codex")
-    run = build_run(told, workflow("a"), "ask", NOW, [workflow("b")])
+def test_a_run_has_its_event_and_captures():
+    detection = build_detection(captures={"try_again_at": "3 PM"}, evidence={"resets_at": 5}, agent="codex")
+    run = build_run(detection, workflow("a"), "ask", NOW, [workflow("b")])
     assert (run.event, run.pane, run.agent, run.mode) == (7, 3, "codex", "ask")
     assert run.facts == {"try_again_at": "3 PM", "also_fits": "b", "resets_at": 5}

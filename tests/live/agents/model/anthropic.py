@@ -1,4 +1,4 @@
-"""Messages, as Claude Code speaks with its model."""
+"""Anthropic's Messages API, as Claude Code uses it."""
 
 import json
 import time
@@ -29,8 +29,8 @@ class AnthropicApi:
     headers = NO_HEADERS
 
     def choose_reply(self, request: Json) -> ScriptedReply:
-        said = [message for message in request.get("messages", []) if message.get("role") == "user"]
-        content = said[-1].get("content") if said else ""
+        user_messages = [message for message in request.get("messages", []) if message.get("role") == "user"]
+        content = user_messages[-1].get("content") if user_messages else ""
         text = extract_text(content)
         is_answered = not isinstance(content, str) and any(part.get("type") == "tool_result" for part in content or [])
         if "detailed summary" in text and "conversation" in text:

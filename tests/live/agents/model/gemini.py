@@ -1,4 +1,4 @@
-"""generateContent, as Gemini CLI speaks with its model."""
+"""Gemini's generateContent API, as Gemini CLI uses it."""
 
 import json
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ class GeminiApi:
 
 
 def _answer_side_question(request: Json, text: str) -> ScriptedReply | None:
-    """What the program asks its model beside the talk: who speaks next, which model to use, a summary."""
+    """Answer the program's side requests: next speaker, model routing, summary."""
     settings = request.get("generationConfig", {})
     shape = json.dumps(settings)
     if "chema" in shape or settings.get("responseMimeType") == "application/json":

@@ -1,4 +1,4 @@
-"""What both ways of OpenAI have in common: their errors, and the names that programs give to their tools."""
+"""Common parts of both OpenAI APIs: errors, and the tool names of each program."""
 
 import time
 from typing import Any
@@ -33,7 +33,7 @@ def build_openai_error(reply: ScriptedReply) -> ErrorResponse:
 
 
 def build_usage_headers(used: float, ends_in: int = LIMIT_DURATION_S) -> dict[str, str]:
-    """How much of the subscription's two windows is used."""
+    """Return the headers with the usage of the subscription's two windows."""
     return {
         "x-codex-primary-used-percent": str(used),
         "x-codex-primary-window-minutes": "300",
@@ -45,7 +45,7 @@ def build_usage_headers(used: float, ends_in: int = LIMIT_DURATION_S) -> dict[st
 
 
 def resolve_tool_call(tool: ToolRequest, offered: list[str]) -> tuple[str, dict[str, Any]]:
-    """The true name and arguments, for the tools that this program offers."""
+    """Return the real name and arguments, for the tools that this program offers."""
     if tool.name == "shell":
         name = next((one for one in SHELL_TOOLS if one in offered), "shell")
         risky = {"sandbox_permissions": "require_escalated", "justification": "May it run?"}

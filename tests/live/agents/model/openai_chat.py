@@ -1,4 +1,4 @@
-"""Chat completions, as opencode and Copilot speak with a model of one's own."""
+"""OpenAI's Chat Completions API, as opencode and Copilot use it with a custom model."""
 
 import json
 import time
@@ -24,8 +24,8 @@ class ChatCompletionsApi:
         messages = request.get("messages", [])
         if messages and messages[-1].get("role") == "tool":
             return build_text_reply("The tool has finished.")
-        said = next((one for one in reversed(messages) if one.get("role") == "user"), {})
-        text = extract_text(said.get("content"))
+        user_message = next((one for one in reversed(messages) if one.get("role") == "user"), {})
+        text = extract_text(user_message.get("content"))
         if not request.get("tools"):
             about = json.dumps(messages[:1]).lower() + text.lower()
             if "title" in about[:4000]:

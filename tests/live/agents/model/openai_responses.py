@@ -1,4 +1,4 @@
-"""Responses, as Codex speaks with its model."""
+"""OpenAI's Responses API, as Codex uses it."""
 
 import json
 import time
@@ -67,7 +67,7 @@ def _list_items(request: Json) -> list[Json]:
 
 
 def _list_tool_names(request: Json) -> list[str]:
-    """Names of tools, also of those that stand in a group."""
+    """Return the tool names, also those in groups."""
     names = []
     for tool in request.get("tools") or []:
         names += [one.get("name", "") for one in tool.get("tools", [tool])]

@@ -1,4 +1,4 @@
-"""What the model is to do next, said by the prompt itself.
+"""Parse what the scripted model does next from the prompt.
 
     MODEL text <words>      say them                    MODEL fail <status>   an HTTP error of the vendor's kind
     MODEL slow <seconds>    say a word every half one   MODEL limit [seconds] the vendor's usage limit
@@ -23,7 +23,7 @@ _FILLER_WORDS = ("thinking", "aloud", "about", "the", "task,", "one", "word", "a
 
 @dataclass(frozen=True)
 class ToolRequest:
-    """``name`` is ``shell``, ``write`` or the true name of one."""
+    """A tool call; ``name`` is ``shell``, ``write`` or the real name of a tool."""
 
     name: str
     value: str = ""
@@ -33,16 +33,16 @@ class ToolRequest:
 @dataclass(frozen=True)
 class ScriptedReply:
     pieces: tuple[tuple[float, str], ...] = ((0.0, "Hello from the scripted model."),)
-    """How long to wait, then what to say."""
+    """Seconds to wait, then the text."""
     tool: ToolRequest | None = None
     more_tools: tuple[ToolRequest, ...] = ()
-    """Further tools, asked for in the same breath."""
+    """Further tool calls in the same reply."""
     failure: int = 0
     is_limit: bool = False
     limit_duration_s: int = 3 * 3600
     """Seconds until the limit ends."""
     reports_end: bool = False
-    """Whether Gemini is told so, too: of less than a minute it says nothing to its user."""
+    """Whether Gemini gets the delay, too: it does not show delays below a minute."""
     is_cut: bool = False
     input_tokens: int = 1500
 

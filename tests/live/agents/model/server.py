@@ -1,4 +1,4 @@
-"""A model on loopback that says what the prompt tells it to, in the words of four vendors. No account, no network."""
+"""A scripted model on loopback that follows the prompt, with the APIs of four vendors. No account, no network."""
 
 import contextlib
 import gzip
@@ -33,7 +33,7 @@ class ModelRequestHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_: object) -> None:
-        """Nothing is told: a test's output is its own."""
+        """Log nothing, to keep the test output clean."""
 
     def do_HEAD(self) -> None:
         self._send_json(200, {})
@@ -117,7 +117,7 @@ class ModelRequestHandler(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def run_model_server() -> Iterator[str]:
-    """Its address."""
+    """Run the server and yield its address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), ModelRequestHandler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)

@@ -1,4 +1,4 @@
-"""What every vendor's way of speaking has in common: a request is read, a reply is told as a stream of frames."""
+"""The common interface of all vendor APIs: parse a request, and stream a reply as frames."""
 
 import json
 import os
@@ -10,9 +10,9 @@ from tests.live.agents.model.prompt_script import ScriptedReply
 
 Json = dict[str, Any]
 Frame = bytes | float | None
-"""Bytes to send, seconds to wait, or None: the line is cut here."""
+"""Bytes to send, seconds to wait, or None to cut the connection."""
 NO_HEADERS: dict[str, str] = {}
-"""No headers of its own."""
+"""No additional headers."""
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,14 @@ class VendorApi(Protocol):
     headers: dict[str, str]
 
     def choose_reply(self, request: Json) -> ScriptedReply:
-        """What to reply: as the prompt says, or what the program's own side questions need."""
+        """Return the reply: from the prompt, or for the program's own side requests."""
 
     def build_error(self, reply: ScriptedReply) -> ErrorResponse: ...
 
     def stream_frames(self, request: Json, reply: ScriptedReply) -> Iterator[Frame]: ...
 
     def build_response(self, request: Json, reply: ScriptedReply) -> Json:
-        """The reply to somebody who wants no stream."""
+        """Return the reply to a request without streaming."""
 
 
 def encode_event(data: Json | str, name: str = "") -> bytes:
@@ -46,7 +46,7 @@ def make_id(prefix: str) -> str:
 
 
 def extract_text(content: Any) -> str:
-    """A message's text, whether it stands alone or in parts."""
+    """Return a message's text, from a string or from parts."""
     if isinstance(content, str):
         return content
     return "\n".join(part.get("text", "") for part in content or [] if isinstance(part, dict))

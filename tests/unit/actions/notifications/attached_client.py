@@ -20,7 +20,7 @@ class AttachedClient:
         os.write(self._master, keys)
 
     def read_output(self) -> bytes:
-        """All that the terminal got so far."""
+        """Return all output that the terminal has received."""
         try:
             while data := os.read(self._master, 65536):
                 self.received += data
@@ -34,7 +34,7 @@ class AttachedClient:
 
 @contextmanager
 def attach_client(tmux: PrivateTmux, session: str, *, lang: str = "C.UTF-8") -> Iterator[AttachedClient]:
-    """Somebody attaches and goes again."""
+    """Attach a tmux client for the time of the context."""
     master, slave = pty.openpty()
     env = {"TERM": "xterm", "LC_ALL": lang, "PATH": os.environ["PATH"]}
     argv = ["tmux", "-S", tmux.socket, "attach", "-t", f"={session}"]

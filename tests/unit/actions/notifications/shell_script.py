@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def write_script(folder: Path, name: str, body: str) -> str:
-    """A shell script of this name; its path."""
+    """Write an executable shell script and return its path."""
     path = folder / name
     path.write_text(f"#!/bin/sh\n{body}\n")
     os.chmod(path, 0o700)

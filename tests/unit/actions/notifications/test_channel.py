@@ -15,6 +15,6 @@ from termvisor.actions.notifications.channels import build_program_result
         (127, b"beep: not found", ("failed", "no_program", "beep exited with status 127: beep: not found")),
     ],
 )
-def test_the_status_of_a_program_is_the_answer(status, errors, answer):
+def test_the_exit_status_of_a_program_is_the_result(status, errors, answer):
     sent = build_program_result("beep", status, errors)
     assert (sent.status, sent.why, sent.text) == answer

@@ -20,14 +20,14 @@ def path(tmp_path, monkeypatch):
     return tmp_path
 
 
-async def sent(timeout: float = 5.0):
+async def send(timeout: float = 5.0):
     answer = await send_to_desktop(HOSTILE, NotificationSettings(notify_timeout=timeout))
     return answer.status, answer.why
 
 
 async def test_texts_are_neither_options_nor_markup(path):
     write_script(path, "notify-send", f"printf '%s|' \"$@\" > {path}/got")
-    assert await sent() == ("done", "")
+    assert await send() == ("done", "")
     assert (path / "got").read_text() == (
         "--app-name=Termvisor|--|--icon=/etc/passwd|&lt;img src='http://x'&gt; &amp; $(reboot)\n(2 more held back)|"
     )
@@ -41,15 +41,15 @@ async def test_a_missing_desktop_is_reported(path):
 
 async def test_a_hanging_desktop_times_out(path):
     write_script(path, "notify-send", "exec sleep 600")
-    assert await sent(timeout=0.2) == ("failed", "timeout")
+    assert await send(timeout=0.2) == ("failed", "timeout")
 
 
-async def test_without_the_program_it_fails(path, monkeypatch):
+async def test_a_missing_notify_send_fails(path, monkeypatch):
     monkeypatch.setenv("PATH", str(path))
-    assert await sent() == ("failed", "no_program")
+    assert await send() == ("failed", "no_program")
 
 
-def test_on_macos_the_texts_are_arguments_of_the_script_and_not_part_of_it():
+def test_on_macos_the_texts_are_script_arguments_and_not_code():
     words = build_argv(HOSTILE, "darwin")
     assert words[0] == "osascript"
     assert words[-3:] == ["--", HOSTILE.title, HOSTILE.body]

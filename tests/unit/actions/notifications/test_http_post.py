@@ -17,43 +17,43 @@ from termvisor.system.worker import run_worker
 from tests.unit.actions.notifications.webhook_receiver import KEY, run_receiver
 
 
-def letter(url: str, **more) -> PostRequest:
+def build_post_request(url: str, **more) -> PostRequest:
     return PostRequest(
         **{"url": url, "id": "a1", "body": '{"title":"é"}', "timestamp": 1767268800, "timeout": 5.0} | more
     )
 
 
-def test_the_receiver_can_verify_who_sent_it_and_when():
-    with run_receiver(204) as there:
-        assert post_notice(letter(there.url, secret=KEY)).why == ""
-    (got,) = there.received
-    assert got.is_genuine
-    assert (got.id, got.timestamp, got.body.decode()) == ("a1", 1767268800, '{"title":"é"}')
+def test_the_receiver_can_verify_signature_and_timestamp():
+    with run_receiver(204) as receiver:
+        assert post_notice(build_post_request(receiver.url, secret=KEY)).why == ""
+    (request,) = receiver.received
+    assert request.is_genuine
+    assert (request.id, request.timestamp, request.body.decode()) == ("a1", 1767268800, '{"title":"é"}')
 
 
 @pytest.mark.parametrize("part", ["id", "timestamp", "body"])
 def test_a_change_of_any_part_breaks_the_signature(part):
-    with run_receiver(200) as there:
-        post_notice(letter(there.url, secret=KEY))
-    changed = msgspec.structs.replace(there.received[0], **{part: {"id": "b2", "timestamp": 1, "body": b"{}"}[part]})
+    with run_receiver(200) as receiver:
+        post_notice(build_post_request(receiver.url, secret=KEY))
+    changed = msgspec.structs.replace(receiver.received[0], **{part: {"id": "b2", "timestamp": 1, "body": b"{}"}[part]})
     assert not changed.is_genuine
 
 
 def test_a_secret_in_the_form_of_the_standard_is_base64():
-    plain = build_headers(letter("https://x", secret=KEY))
-    standard = build_headers(letter("https://x", secret="whsec_" + base64.b64encode(KEY.encode()).decode()))
+    plain = build_headers(build_post_request("https://x", secret=KEY))
+    standard = build_headers(build_post_request("https://x", secret="whsec_" + base64.b64encode(KEY.encode()).decode()))
     assert plain == standard
-    assert post_notice(letter("https://x", secret="whsec_?")).why == "no_secret"
+    assert post_notice(build_post_request("https://x", secret="whsec_?")).why == "no_secret"
 
 
 def test_without_a_secret_nothing_is_signed():
-    assert "webhook-signature" not in build_headers(letter("https://x"))
+    assert "webhook-signature" not in build_headers(build_post_request("https://x"))
 
 
 def test_a_redirect_is_not_followed():
-    with run_receiver(307) as there:
-        answer = post_notice(letter(there.url))
-    assert (answer.why, answer.may_pass, len(there.received)) == ("redirected", False, 1)
+    with run_receiver(307) as receiver:
+        answer = post_notice(build_post_request(receiver.url))
+    assert (answer.why, answer.may_pass, len(receiver.received)) == ("redirected", False, 1)
 
 
 @pytest.mark.parametrize(
@@ -66,36 +66,39 @@ def test_retryable_statuses_are_distinguished(status, why, may_pass):
 
 
 def test_a_dropped_connection_is_retryable():
-    with socket.create_server(("127.0.0.1", 0)) as there:
-        port = there.getsockname()[1]
-        there.close()
-        answer = post_notice(letter(f"http://127.0.0.1:{port}/"))
+    with socket.create_server(("127.0.0.1", 0)) as receiver:
+        port = receiver.getsockname()[1]
+        receiver.close()
+        answer = post_notice(build_post_request(f"http://127.0.0.1:{port}/"))
     assert (answer.why, answer.may_pass) == ("not_reached", True)
 
 
 def test_a_receiver_without_an_answer_times_out():
-    with run_receiver(0) as there:
-        answer = post_notice(letter(there.url, timeout=0.2))
+    with run_receiver(0) as receiver:
+        answer = post_notice(build_post_request(receiver.url, timeout=0.2))
     assert (answer.why, answer.may_pass) == ("timeout", True)
 
 
 @pytest.mark.parametrize(
     "url", ["http://example.org/", "https://me:pass@example.org/", "ftp://x/", "file:///etc/passwd"]
 )
-def test_other_addresses_are_not_even_tried(url):
-    assert post_notice(letter(url)).why == "bad_address"
+def test_unsupported_addresses_are_rejected_without_a_connection(url):
+    assert post_notice(build_post_request(url)).why == "bad_address"
 
 
-def test_plain_http_never_leaves_this_machine(monkeypatch):
-    with run_receiver(200) as there:
+def test_plain_http_is_allowed_to_this_machine_only(monkeypatch):
+    with run_receiver(200) as receiver:
         monkeypatch.setattr("ipaddress.IPv4Address.is_loopback", False)
-        answer = post_notice(letter(there.url))
-    assert (answer.why, answer.may_pass, there.received) == ("not_reached", False, [])
+        answer = post_notice(build_post_request(receiver.url))
+    assert (answer.why, answer.may_pass, receiver.received) == ("not_reached", False, [])
 
 
 def test_the_worker_process_reads_a_request_and_writes_a_result():
-    with run_receiver(200) as there:
-        function, args = "termvisor.actions.notifications.http_post:post_notice", (letter(there.url, secret=KEY),)
+    with run_receiver(200) as receiver:
+        function, args = (
+            "termvisor.actions.notifications.http_post:post_notice",
+            (build_post_request(receiver.url, secret=KEY),),
+        )
         done = run_worker(function, args, returns=PostResult, timeout_s=60)
     assert done.values == [PostResult(text="127.0.0.1 answered 200")]
-    assert there.received[0].is_genuine
+    assert receiver.received[0].is_genuine

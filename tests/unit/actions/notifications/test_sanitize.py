@@ -13,12 +13,12 @@ def test_a_title_is_one_line_and_a_text_keeps_its_lines():
     assert sanitize_text("\n first  \r\nsecond\x07\n") == "first\nsecond"
 
 
-def test_secrets_are_taken_out_also_where_controls_hide_them():
+def test_secrets_are_redacted_also_behind_control_characters():
     assert KEY not in sanitize_line(f"key {KEY}")
     assert KEY not in sanitize_text(f"key {KEY[:20]}\x1b[0m{KEY[20:50]}\x00{KEY[50:]}")
 
 
-def test_what_is_too_long_is_cut():
+def test_long_texts_are_truncated():
     assert (len(sanitize_line("x" * 9999)), len(sanitize_text("x" * 9999))) == (MAX_TITLE_CHARS, MAX_TEXT_CHARS)
     assert sanitize_line("x" * 9999).endswith("…")
 

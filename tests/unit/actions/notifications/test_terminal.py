@@ -22,7 +22,7 @@ MESSAGE = b"\x1b]9;Termvisor: build: it is done\x07"
 
 
 class ScriptedRecipients:
-    """The people that a test says are there."""
+    """Attached clients with the ttys that a test gives."""
 
     def __init__(self, *ttys: str, error: MuxError | None = None):
         self._ttys, self._error = ttys, error
@@ -33,29 +33,29 @@ class ScriptedRecipients:
         return [AttachedClient(tty, "%0", 0, True) for tty in self._ttys]
 
 
-async def told(crowd: ScriptedRecipients, notice: UserNotification = NOTICE, **settings):
-    sent = await send_to_terminals(crowd, SystemClock(), notice, NotificationSettings(**settings))
+async def send(recipients: ScriptedRecipients, notice: UserNotification = NOTICE, **settings):
+    sent = await send_to_terminals(recipients, SystemClock(), notice, NotificationSettings(**settings))
     return sent.status, sent.why
 
 
 async def test_an_attached_terminal_gets_a_bell_and_a_message(tmux):
     tmux.start_session("work", "cat")
     with attach_client(tmux, "work") as person:
-        assert await told(ScriptedRecipients(person.tty)) == ("done", "")
+        assert await send(ScriptedRecipients(person.tty)) == ("done", "")
         await person.wait_for_output(b"\x07" + MESSAGE)
 
 
 @pytest.mark.parametrize(
     ("kind", "data"), [("bell", b"\x07"), ("message", MESSAGE), ("both", b"\x07" + MESSAGE)], ids=str
 )
-def test_what_a_terminal_gets_is_a_setting(kind, data):
+def test_the_setting_selects_bell_message_or_both(kind, data):
     assert encode_notice(NOTICE, NotificationSettings(notify_terminal=kind), is_utf8=True) == data
 
 
 @pytest.mark.parametrize(
     "title", ["4;1;50", "x\x07\x1b]0;owned", "x\x9c\x9b2J", "a\nb\x1b\\", "\x1bPtmux;\x1b\x1b]52;c;QQ\x07"]
 )
-def test_no_text_gets_out_of_its_message(title):
+def test_a_title_cannot_end_its_escape_sequence(title):
     data = encode_notice(
         UserNotification(id="1", at="", title=title), NotificationSettings(notify_terminal="message"), is_utf8=True
     )
@@ -64,24 +64,24 @@ def test_no_text_gets_out_of_its_message(title):
     assert inner.decode().isprintable()
 
 
-def test_a_terminal_without_utf8_gets_ascii_because_half_a_letter_may_be_a_control():
+def test_a_terminal_without_utf8_gets_ascii():
     data = encode_notice(UserNotification(id="1", at="", title="\u041c"), NotificationSettings(), is_utf8=False)
     assert b"Termvisor: ?" in data and max(data) < 128
 
 
 async def test_no_attached_client_is_reported():
-    assert await told(ScriptedRecipients()) == ("failed", "nobody_attached")
+    assert await send(ScriptedRecipients()) == ("failed", "nobody_attached")
 
 
 async def test_an_unresponsive_server_is_reported():
-    assert await told(ScriptedRecipients(error=MuxError("it is busy"))) == ("failed", "no_answer")
+    assert await send(ScriptedRecipients(error=MuxError("it is busy"))) == ("failed", "no_answer")
 
 
 async def test_only_terminals_of_this_user_are_written_to(tmp_path):
     file = tmp_path / "file"
     file.write_bytes(b"mine")
     os.mkfifo(tmp_path / "fifo")
-    assert await told(ScriptedRecipients(str(file), str(tmp_path / "fifo"), "/dev/null", "/nowhere")) == (
+    assert await send(ScriptedRecipients(str(file), str(tmp_path / "fifo"), "/dev/null", "/nowhere")) == (
         "failed",
         "not_writable",
     )
@@ -101,8 +101,8 @@ def test_a_terminal_of_another_user_is_not_opened(monkeypatch):
         os.close(slave)
 
 
-def stuffed():
-    """A terminal whose program reads nothing, and which stays full."""
+def open_full_terminal():
+    """Open a terminal whose buffer is full because no program reads it."""
     master, slave = pty.openpty()
     modes.setraw(slave)
     os.set_blocking(slave, False)
@@ -116,28 +116,28 @@ def stuffed():
 
 
 async def test_a_blocked_terminal_does_not_block():
-    master, slave = stuffed()
+    master, slave = open_full_terminal()
     try:
-        assert await told(ScriptedRecipients(os.ttyname(slave))) == ("failed", "not_writable")
+        assert await send(ScriptedRecipients(os.ttyname(slave))) == ("failed", "not_writable")
     finally:
         os.close(master)
         os.close(slave)
 
 
 async def test_a_started_message_is_completed(monkeypatch):
-    """The first write takes a part only; the rest follows once there is room."""
+    """The first write is partial; the rest is written once there is room."""
     master, slave = pty.openpty()
     modes.setraw(slave)
-    whole, calls = os.write, []
+    real_write, calls = os.write, []
 
-    def some(descriptor, data):
+    def write_part(descriptor, data):
         calls.append(len(data))
-        return whole(descriptor, data[:5])
+        return real_write(descriptor, data[:5])
 
     clock = FakeClock()
     clock.sleep = lambda _seconds: SystemClock().sleep(0)
     try:
-        monkeypatch.setattr(os, "write", some)
+        monkeypatch.setattr(os, "write", write_part)
         sent = await send_to_terminals(ScriptedRecipients(os.ttyname(slave)), clock, NOTICE, NotificationSettings())
         monkeypatch.undo()
         assert sent.status == "done" and len(calls) > 2

@@ -19,7 +19,7 @@ NOTICE = UserNotification(id="a1b2", at="2026-01-01T12:00:00.000Z", title="build
 
 
 class HastyClock(FakeClock):
-    """Sleeping takes no time and is counted."""
+    """A clock whose sleeps take no time and are counted."""
 
     async def sleep(self, seconds: float) -> None:
         await self.advance(seconds)
@@ -30,54 +30,54 @@ def key(monkeypatch):
     monkeypatch.setenv("HOOK_KEY", KEY)
 
 
-async def sent(url: str, **more):
+async def send_to(url: str, **more):
     settings = NotificationSettings(**{"notify_webhook_url": url, "notify_webhook_secret": "env:HOOK_KEY"} | more)
     return await WebhookChannel(HastyClock()).send(NOTICE, settings)
 
 
-async def test_the_notice_arrives_signed():
+async def test_the_notification_arrives_signed():
     with run_receiver(200) as there:
-        assert (await sent(there.url)).status == "done"
-    (got,) = there.received
-    assert got.is_genuine and got.timestamp == NOON // NS
-    told = json.loads(got.body)
-    assert (told["id"], told["title"], told["text"]) == (got.id, "build", "done")
+        assert (await send_to(there.url)).status == "done"
+    (request,) = there.received
+    assert request.is_genuine and request.timestamp == NOON // NS
+    body = json.loads(request.body)
+    assert (body["id"], body["title"], body["text"]) == (request.id, "build", "done")
 
 
-async def test_it_is_tried_again_under_the_same_id_with_a_fresh_signature():
+async def test_a_retry_has_the_same_id_and_a_new_signature():
     with run_receiver(503, 503, 200) as there:
-        assert (await sent(there.url)).status == "done"
-    assert {got.id for got in there.received} == {"a1b2"}
-    assert [got.timestamp - NOON // NS for got in there.received] == [0, 1, 5]
-    assert all(got.is_genuine for got in there.received)
+        assert (await send_to(there.url)).status == "done"
+    assert {request.id for request in there.received} == {"a1b2"}
+    assert [request.timestamp - NOON // NS for request in there.received] == [0, 1, 5]
+    assert all(request.is_genuine for request in there.received)
 
 
 async def test_there_are_three_attempts():
     with run_receiver(500) as there:
-        answer = await sent(there.url)
+        answer = await send_to(there.url)
     assert (answer.status, answer.why, len(there.received)) == ("failed", "http_500", 3)
 
 
 async def test_a_permanent_failure_is_tried_once():
     with run_receiver(404) as there:
-        assert (await sent(there.url)).why == "http_404"
+        assert (await send_to(there.url)).why == "http_404"
     assert len(there.received) == 1
 
 
 async def test_a_receiver_that_hangs_ends_as_a_timeout():
     with run_receiver(0) as there:
-        assert (await sent(there.url, notify_timeout=0.1)).why == "timeout"
+        assert (await send_to(there.url, notify_timeout=0.1)).why == "timeout"
 
 
-async def test_a_secret_that_is_missing_sends_nothing():
+async def test_without_its_secret_nothing_is_sent():
     with run_receiver(200) as there:
-        assert (await sent(there.url, notify_webhook_secret="env:NOT_THERE")).why == "no_secret"
+        assert (await send_to(there.url, notify_webhook_secret="env:NOT_THERE")).why == "no_secret"
     assert there.received == []
 
 
-async def test_neither_secret_nor_address_is_in_the_answer():
+async def test_errors_contain_neither_secret_nor_address():
     with run_receiver(404) as there:
-        answer = await sent(there.url)
+        answer = await send_to(there.url)
     assert KEY not in repr(answer) and "room=1" not in repr(answer)
 
 
@@ -91,7 +91,7 @@ def test_the_daemon_does_not_load_tls():
     assert out == "set()\n"
 
 
-def test_no_reference_is_no_secret():
+def test_an_empty_reference_gives_an_empty_secret():
     assert read_secret("") == ""
 
 
@@ -107,7 +107,7 @@ def test_a_secret_is_in_the_environment_or_in_a_private_file(monkeypatch, tmp_pa
     ("mode", "data", "why"),
     [(0o644, b"hush", "readable by others"), (0o600, b"\n", "empty"), (0o600, b"\xff\xfe", "not UTF-8 text")],
 )
-def test_a_file_that_is_open_or_holds_nothing_is_refused_without_showing_it(tmp_path, mode, data, why):
+def test_a_readable_or_empty_secret_file_is_rejected_without_its_content(tmp_path, mode, data, why):
     path = tmp_path / "key"
     path.write_bytes(data)
     path.chmod(mode)

@@ -69,7 +69,7 @@ class WebhookReceiver:
 
 @contextmanager
 def run_receiver(*answers: int) -> Iterator[WebhookReceiver]:
-    """The answers, one a request; the last one holds on. 0 means that it never answers."""
+    """Serve the given status codes, one per request; the last one repeats. 0 means no answer."""
     opened = WebhookReceiver(*answers)
     thread = threading.Thread(target=opened.server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -31,7 +31,7 @@ class RecordingKeyboard:
 
 
 class ScriptedGate:
-    """Gives the answer of a person, and executes it as the real gate would."""
+    """A gate with a scripted approval that executes actions like the real one."""
 
     def __init__(self, answer: str = "allow"):
         self.answer, self.pending, self.keyboard = answer, PendingRequests(lambda: 0.0), RecordingKeyboard()
@@ -61,7 +61,7 @@ class ScriptedGate:
 async def test_an_approval_answers_the_server_request_and_ends_the_wait():
     gate, session = ScriptedGate(), ScriptedSessionControl(PERMISSION_REQUEST)
     assert await gate.forward(session) == "answered"
-    assert (session.said, session.is_held) == (["allow"], False)
+    assert (session.received, session.is_held) == (["allow"], False)
     (action,) = gate.actions
     assert (action.agent, action.tool, action.command, action.cwd) == ("codex", "shell", "touch made", "/src")
     assert "to see" in action.given
@@ -72,20 +72,20 @@ async def test_an_approval_answers_the_server_request_and_ends_the_wait():
 async def test_a_denial_answers_the_server_request():
     gate, session = ScriptedGate("denied"), ScriptedSessionControl(PERMISSION_REQUEST)
     assert await gate.forward(session) == "answered"
-    assert session.said == ["deny"]
+    assert session.received == ["deny"]
 
 
 async def test_an_expired_approval_gives_no_answer():
     gate, session = ScriptedGate("expired"), ScriptedSessionControl(PERMISSION_REQUEST)
     assert await gate.forward(session) == "answered"
-    assert session.said == []
+    assert session.received == []
 
 
 async def test_an_unconfirmed_approval_is_unknown_and_not_repeated():
     gate, session = ScriptedGate(), ScriptedSessionControl(PERMISSION_REQUEST)
     session.is_silent = True
     assert await gate.forward(session, "opencode") == "answered"
-    assert (gate.outcome.status, gate.outcome.why, session.said) == ("unknown", "not_confirmed", ["allow"])
+    assert (gate.outcome.status, gate.outcome.why, session.received) == ("unknown", "not_confirmed", ["allow"])
 
 
 @pytest.mark.parametrize(("is_lost", "end"), [(False, "elsewhere"), (True, "lost")])
@@ -97,7 +97,7 @@ async def test_an_answer_elsewhere_or_a_lost_connection_withdraws_the_request(is
     session.is_lost = is_lost
     session.resolved.set()
     assert await task == end
-    assert session.said == []
+    assert session.received == []
     assert not gate.pending.is_pending(PANE, "hook")
 
 

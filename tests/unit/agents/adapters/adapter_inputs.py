@@ -22,19 +22,19 @@ def read_source_record(adapter: Adapter, source: str, text: str, **fields: objec
 
 
 def read_hook(adapter: Adapter, event: str, **payload: object) -> Signal | None:
-    """What one hook says; None where it says nothing."""
+    """Return the signal of one hook line, or None if it has none."""
     line = {"v": 1, "agent": adapter.name, "event": event, "at": NOW // 10**6 - 40, "pane": "%5", "pid": 42}
-    said = read_source_record(
+    signals = read_source_record(
         adapter, "hook", json.dumps({**line, "payload": payload}), hint=ProcessHint(pid=42), seq=7, event_id="0@7"
     )
-    return said[0] if said else None
+    return signals[0] if signals else None
 
 
 def read_hook_signal(adapter: Adapter, event: str, **payload: object) -> Signal:
-    """What one hook says, which says something."""
-    said = read_hook(adapter, event, **payload)
-    assert said is not None
-    return said
+    """Return the signal of one hook line that must have one."""
+    signal = read_hook(adapter, event, **payload)
+    assert signal is not None
+    return signal
 
 
 def build_screen(rows: str | Sequence[str], height: int = 40) -> Screen:
@@ -43,5 +43,5 @@ def build_screen(rows: str | Sequence[str], height: int = 40) -> Screen:
 
 
 def build_box(*rows: str, width: int = 60) -> list[str]:
-    """A frame around rows."""
+    """Draw a frame around rows."""
     return [f"╭{'─' * width}╮", *(f"│ {row}".ljust(width + 1) + "│" for row in rows), f"╰{'─' * width}╯"]

@@ -10,7 +10,7 @@ WAITING_STATES = ("waiting_approval", "waiting_input")
 
 
 def find_changed_scenes(adapter: Adapter) -> dict[str, dict[str, tuple[object, object]]]:
-    """Scenes that mean something else now; none were recorded: an error."""
+    """Return the scenes whose state differs from the recorded one."""
     found = {}
     for run in load_runs(adapter.name):
         play = SceneReplay(adapter, run[0].runtime)
@@ -24,21 +24,21 @@ def find_changed_scenes(adapter: Adapter) -> dict[str, dict[str, tuple[object, o
 
 
 def find_refused_signals(adapter: Adapter) -> list[str]:
-    """Signals that would be refused, or are too long."""
-    said = [
+    """Return the signals that would be rejected; check that none is too long."""
+    signals = [
         signal
         for scene in load_scenes(adapter.name)
         for record in scene.records
         for signal in adapter.read_record(record)
     ]
-    assert len(said) > 20
-    longest = max(len(str(value)) for signal in said for value in signal.payload.values())
+    assert len(signals) > 20
+    longest = max(len(str(value)) for signal in signals for value in signal.payload.values())
     assert longest <= 2000
-    return [str(signal) for signal in said if find_rejection_reason(signal, DEFAULT_THRESHOLDS)]
+    return [str(signal) for signal in signals if find_rejection_reason(signal, DEFAULT_THRESHOLDS)]
 
 
 def find_false_dialogs(adapter: Adapter) -> list[str]:
-    """Scenes whose screen alone shows a dialog where there was none, or none where there was one."""
+    """Return the scenes whose screen alone wrongly shows or hides a dialog."""
     return [
         scene.name
         for scene in load_scenes(adapter.name)
@@ -48,11 +48,11 @@ def find_false_dialogs(adapter: Adapter) -> list[str]:
 
 
 def _get_expected_screen_state(expected: dict[str, str | int | bool]) -> object:
-    """What the screen showed then; where nobody wrote that down, what all together came to."""
+    """Return the recorded screen state, or the recorded state if there is none."""
     return expected.get("look", expected.get("state"))
 
 
 def find_unseen_rules(adapter: ComposedAdapter) -> set[str]:
-    """Names of rules that no recorded screen fits."""
+    """Return the names of rules that match no recorded screen."""
     used = {adapter.classify_screen(scene.screen).rule for scene in load_scenes(adapter.name)}
     return {rule.id.rpartition(".")[2] for rule in adapter.screen_classifier.rules if rule.id not in used}

@@ -11,7 +11,9 @@ MAJOR, MINOR = CONTRACT_VERSION
     ("version", "expected"),
     [((MAJOR, MINOR), True), ((MAJOR, 0), True), ((MAJOR, MINOR + 1), False), ((MAJOR + 1, 0), False)],
 )
-def test_a_minor_step_keeps_older_adapters(version: tuple[int, int], expected: bool) -> None:
+def test_older_minor_contract_versions_are_supported_and_newer_ones_are_not(
+    version: tuple[int, int], expected: bool
+) -> None:
     assert is_supported_contract(version) is expected
 
 

@@ -21,7 +21,7 @@ TOY = ProgramMatcher(
         ("toy", "tell me of login"),
     ],
 )
-def test_the_program_is_known(argv):
+def test_an_agent_is_recognized_by_its_command_line(argv):
     assert TOY.is_agent(build_process(*argv))
 
 
@@ -40,11 +40,11 @@ def test_the_program_is_known(argv):
         ("toyota",),
     ],
 )
-def test_others_are_not(argv):
+def test_other_command_lines_are_not_agents(argv):
     assert not TOY.is_agent(build_process(*argv))
 
 
-def test_the_innermost_is_the_one_that_talks():
+def test_the_innermost_of_nested_processes_is_the_agent():
     outer, inner = (
         build_process("node", "/lib/toy-cli/main.js", pid=1),
         build_process("node", "-x", "/lib/toy-cli/main.js", pid=2),
@@ -53,19 +53,19 @@ def test_the_innermost_is_the_one_that_talks():
     assert TOY.find_agent([build_process("bash")]) is None
 
 
-def test_one_that_has_just_been_forked_is_not_yet_anything():
+def test_a_forked_copy_of_an_agent_is_ignored():
     agent, forked = build_process("toy", "go", pid=1), build_process("toy", "go", pid=2)
     assert TOY.find_agent([agent, forked]) == agent
 
 
-def test_an_option_has_its_value_behind_or_beside_it():
+def test_an_option_value_is_the_next_argument_or_follows_an_equals_sign():
     assert get_option_value(("--port",), ("-x", "--port", "80")) == "80"
     assert get_option_value(("--port", "-p"), ("-p=81",)) == "81"
     assert get_option_value(("--port",), ("--port",)) == ""
     assert get_option_value(("--port",), ()) == ""
 
 
-def test_what_is_said_to_a_script_stands_behind_it():
+def test_script_arguments_are_those_after_the_script():
     assert get_script_arguments(
         build_process("node", "-x", "/lib/toy-cli/main.js", "go", "on"), TOY.script_pattern
     ) == ("go", "on")

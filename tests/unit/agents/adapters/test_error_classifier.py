@@ -20,7 +20,7 @@ LIMIT = '{"type":"usage_limit_reached","message":"The usage limit has been reach
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "expected"),
+    ("message", "status", "expected"),
     [
         ("The usage limit has been reached", 429, "usage_limit"),
         ("You have exhausted your daily quota on this model.", None, "usage_limit"),
@@ -33,12 +33,12 @@ LIMIT = '{"type":"usage_limit_reached","message":"The usage limit has been reach
         ("wrote 4010 quotas of bytes", None, "other"),
     ],
 )
-def test_an_error_is_of_one_kind(words, status, expected):
-    assert classify_error(words, status) == expected
+def test_an_error_message_has_a_kind(message, status, expected):
+    assert classify_error(message, status) == expected
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("message", "expected"),
     [
         (LIMIT, 1_794_813_986 * 10**9),
         ('{"resets_in_seconds": 60}', NOW + 60 * 10**9),
@@ -48,8 +48,8 @@ def test_an_error_is_of_one_kind(words, status, expected):
         ("", None),
     ],
 )
-def test_only_certain_reset_times_are_parsed(words, expected):
-    assert find_reset_time(words, NOW) == expected
+def test_only_certain_reset_times_are_parsed(message, expected):
+    assert find_reset_time(message, NOW) == expected
 
 
 def test_flags_follow_the_kind():
@@ -59,13 +59,13 @@ def test_flags_follow_the_kind():
     assert build_error_flags("other", "", NOW).usage_limited is None
 
 
-def test_the_vendors_json_is_shown_as_its_message():
+def test_the_message_is_extracted_from_json():
     assert extract_message(LIMIT) == "The usage limit has been reached"
     assert extract_message('{"error":{"message":"API key not valid."}}') == "API key not valid."
     assert extract_message("plain words") == "plain words"
 
 
-def test_the_end_is_told_with_its_zone_or_not_at_all() -> None:
+def test_a_reset_time_needs_a_known_zone() -> None:
     assert find_zoned_reset_time("resets 7:16am (UTC)", NOW) == NOW + 3 * HOUR
     assert find_zoned_reset_time("resets 8:16am (Europe/Berlin)", NOW) == NOW + 3 * HOUR
     assert find_zoned_reset_time("limit resets 7:16am", NOW) is None
@@ -73,11 +73,11 @@ def test_the_end_is_told_with_its_zone_or_not_at_all() -> None:
     assert find_zoned_reset_time("resets 7:16am (../../etc/passwd)", NOW) is None
 
 
-def test_the_time_of_the_agents_own_machine_is_ours():
+def test_a_local_reset_time_is_in_the_local_zone():
     end = find_local_reset_time("… or try again at 11:02 PM.", NOW)
     assert end is not None
-    told = datetime.fromtimestamp(end // 10**9)
-    assert (told.hour, told.minute) == (23, 2)
+    reset_time = datetime.fromtimestamp(end // 10**9)
+    assert (reset_time.hour, reset_time.minute) == (23, 2)
     assert 0 < end - NOW < 24 * HOUR
     assert find_local_reset_time("resets at 11:02 PM", NOW) is None
 
@@ -89,7 +89,7 @@ def test_reset_times_are_parsed_in_each_agents_format():
     )
 
 
-def test_a_time_of_day_in_a_zone_that_is_one_is_an_end_and_a_short_name_of_many_is_none() -> None:
+def test_a_reset_time_in_utc_is_parsed_and_an_ambiguous_zone_is_not() -> None:
     morning = 1_767_261_600 * 10**9  # 10:00 UTC
     assert find_any_reset_time("Access resets at 11:10 AM UTC.", morning) == morning + 70 * 60 * 10**9
     assert find_any_reset_time("Access resets at 11:10 AM PST.", morning) is None

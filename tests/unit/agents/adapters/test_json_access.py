@@ -9,8 +9,8 @@ from tests.unit.agents.adapters.adapter_inputs import NOW
 
 
 @given(st.text())
-def test_any_text_is_json_or_not(words):
-    found = parse_json_object(words)
+def test_any_text_gives_an_object_or_none(text):
+    found = parse_json_object(text)
     assert found is None or isinstance(found, dict)
 
 
@@ -40,5 +40,5 @@ def test_timestamps_are_milliseconds_or_iso_with_zone(value, expected):
     assert parse_timestamp(value) == expected
 
 
-def test_what_is_no_object_is_none():
+def test_json_that_is_not_an_object_is_none():
     assert (parse_json_object("[1]"), parse_json_object("[" * 5000), parse_json_object("null")) == (None, None, None)

@@ -7,7 +7,7 @@ from termvisor.agents.adapters.keyboard import DialogOption, find_keys_to_option
 ROWS = ["Allow execution?", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)"]
 
 
-def test_choices_are_the_numbered_rows():
+def test_options_are_the_numbered_rows():
     assert parse_numbered_options(ROWS) == [
         DialogOption("Allow once", True),
         DialogOption("Allow for this session", False),
@@ -16,14 +16,14 @@ def test_choices_are_the_numbered_rows():
 
 
 @pytest.mark.parametrize("rows", [ROWS[2:], ["● 1. a", "  3. b"], [*ROWS, "  1. again"], []])
-def test_what_is_not_counted_from_one_is_no_choice(rows):
+def test_rows_not_numbered_from_one_are_not_options(rows):
     assert parse_numbered_options(rows) == []
 
 
-def test_the_way_leads_from_what_is_pointed_at():
-    offered = parse_numbered_options(ROWS)
-    assert find_keys_to_option("Allow once", offered) == ("Enter",)
-    assert find_keys_to_option("No, suggest changes (esc)", offered) == ("Down", "Down", "Enter")
+def test_keys_lead_from_the_selected_option_to_the_named_one():
+    options = parse_numbered_options(ROWS)
+    assert find_keys_to_option("Allow once", options) == ("Enter",)
+    assert find_keys_to_option("No, suggest changes (esc)", options) == ("Down", "Down", "Enter")
     assert find_keys_to_option("Allow once", [DialogOption("Allow once", False), DialogOption("No", True)]) == (
         "Up",
         "Enter",
@@ -31,7 +31,7 @@ def test_the_way_leads_from_what_is_pointed_at():
 
 
 @pytest.mark.parametrize(
-    "offered",
+    "options",
     [
         [],
         [DialogOption("Yes", False), DialogOption("No", False)],
@@ -40,5 +40,5 @@ def test_the_way_leads_from_what_is_pointed_at():
         [DialogOption("Yes", True), DialogOption("No", True)],
     ],
 )
-def test_where_anything_is_uncertain_no_key_is_pressed(offered):
-    assert find_keys_to_option("Yes", offered) is None
+def test_ambiguous_options_have_no_keys(options):
+    assert find_keys_to_option("Yes", options) is None

@@ -9,38 +9,38 @@ from tests.unit.agents.adapters.adapter_inputs import SESSION, build_process, bu
 from tests.unit.agents.tracking import toy_agent
 
 
-class Old(Struct):
+class UnsupportedAdapter(Struct):
     name: str = "old"
     contract_version: tuple[int, int] = (CONTRACT_VERSION[0] + 1, 0)
 
 
-def names(disabled=()) -> list[str]:
+def load_names(disabled=()) -> list[str]:
     return [adapter.name for adapter in loader.load_adapters(disabled)]
 
 
 def test_builtin_adapters_are_ordered_and_can_be_disabled():
-    found = names()
+    found = load_names()
     assert found == [name for name in loader.BUILTIN_AGENTS if name in found]
-    assert names(found[:1]) == found[1:]
+    assert load_names(found[:1]) == found[1:]
 
 
 def test_a_plug_in_needs_only_its_entry_point(tmp_path, monkeypatch):
-    before = names()
+    before = load_names()
     with toy_agent.install_adapter(tmp_path, monkeypatch):
-        assert names() == ["toy", *before]
-        assert names(["toy"]) == before
+        assert load_names() == ["toy", *before]
+        assert load_names(["toy"]) == before
 
 
 def test_an_adapter_of_another_contract_is_logged_and_left_out(monkeypatch, caplog):
-    monkeypatch.setattr(loader.plugins, "load_plugins", lambda kind: {"old": Old()})
-    assert "old" not in names()
+    monkeypatch.setattr(loader.plugins, "load_plugins", lambda kind: {"old": UnsupportedAdapter()})
+    assert "old" not in load_names()
     assert "agent plug-in old is not loaded: adapter contract version (3, 0) is not supported" in caplog.text
 
 
-def test_an_object_that_is_no_adapter_is_logged_and_left_out(monkeypatch, caplog):
-    half = Old(name="half", contract_version=CONTRACT_VERSION)
+def test_an_object_that_is_not_an_adapter_is_logged_and_left_out(monkeypatch, caplog):
+    half = UnsupportedAdapter(name="half", contract_version=CONTRACT_VERSION)
     monkeypatch.setattr(loader.plugins, "load_plugins", lambda kind: {"half": half, "odd": 3})
-    assert not {"half", "odd"}.intersection(names())
+    assert not {"half", "odd"}.intersection(load_names())
     assert "agent plug-in half is not loaded: not an adapter: it has no capabilities, sources" in caplog.text
     assert "agent plug-in odd is not loaded: adapter contract version None is not supported" in caplog.text
 
@@ -58,12 +58,13 @@ def test_user_rules_define_further_programs():
 
 
 def test_screen_rules_can_be_replaced():
-    asked = []
+    requested = []
     found = {
-        adapter.name: adapter for adapter in loader.load_adapters(rule_provider=lambda agent: asked.append(agent) or ())
+        adapter.name: adapter
+        for adapter in loader.load_adapters(rule_provider=lambda agent: requested.append(agent) or ())
     }
     assert found["codex"].classify_screen(build_screen("$ ")).state == "unknown"
-    assert asked == ["codex"]
+    assert requested == ["codex"]
 
 
 @pytest.mark.parametrize(
@@ -83,9 +84,9 @@ def test_screen_rules_can_be_replaced():
 )
 def test_a_command_line_names_the_resumed_session(agent, argv):
     adapter = next(one for one in loader.load_adapters() if one.name == agent)
-    named = adapter.find_resumed_session(build_process(*argv.split()))
-    assert named in argv
-    assert adapter.build_resume_command(named)
+    session = adapter.find_resumed_session(build_process(*argv.split()))
+    assert session in argv
+    assert adapter.build_resume_command(session)
 
 
 @pytest.mark.parametrize(

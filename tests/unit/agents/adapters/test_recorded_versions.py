@@ -13,8 +13,8 @@ RECORDED = ("claude_code", "codex", "gemini", "opencode", "copilot")
 
 
 @pytest.mark.parametrize("agent", RECORDED)
-def test_the_known_versions_are_those_that_were_recorded(agent: str) -> None:
-    """`make golden` writes the files anew."""
+def test_the_listed_versions_are_those_of_the_recordings(agent: str) -> None:
+    """Compare with the version files, which `make golden` rewrites."""
     found = sorted({scene.version for scene in load_scenes(agent)} - {""})
     if os.environ.get("GOLDEN") == "write":
         path = Path(adapters.__file__).parent / agent / "versions"
@@ -25,5 +25,5 @@ def test_the_known_versions_are_those_that_were_recorded(agent: str) -> None:
 
 
 @pytest.mark.parametrize("agent", ["cursor", "generic", "", "../codex", "toy"])
-def test_of_an_agent_without_recordings_no_version_is_known(agent: str) -> None:
+def test_an_agent_without_recordings_has_no_versions(agent: str) -> None:
     assert list_recorded_versions(agent) == ()

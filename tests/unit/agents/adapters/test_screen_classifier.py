@@ -11,52 +11,52 @@ from termvisor.agents.adapters.screen_classifier import ScreenClassifier, find_b
 from termvisor.model.detection.rule import Rule, ScreenCondition
 from tests.unit.agents.adapters.adapter_inputs import NOW, build_box, build_screen
 
-SIGHTS = {one.name: one.screen_classifier for one in loader.load_adapters() if isinstance(one, ComposedAdapter)}
+CLASSIFIERS = {one.name: one.screen_classifier for one in loader.load_adapters() if isinstance(one, ComposedAdapter)}
 
 
-def rule(name: str, part: str, pattern: str, **fields: object) -> Rule:
-    given: dict[str, object] = {"since": "1", "scope": "screen", "why": "x", "hits": (), "misses": ()}
-    return Rule(id=f"toy.screen.{name}", part=part, pattern=pattern, **(given | fields))  # type: ignore[arg-type]
+def build_rule(name: str, part: str, pattern: str, **fields: object) -> Rule:
+    defaults: dict[str, object] = {"since": "1", "scope": "screen", "why": "x", "hits": (), "misses": ()}
+    return Rule(id=f"toy.screen.{name}", part=part, pattern=pattern, **(defaults | fields))  # type: ignore[arg-type]
 
 
-def toy(*rules: Rule) -> ScreenClassifier:
+def build_classifier(*rules: Rule) -> ScreenClassifier:
     return ScreenClassifier("toy", lambda screen: {"last": trim_rows(screen.rows)}, rule_provider=lambda agent: rules)
 
 
-ASKED = rule(
+ASKED = build_rule(
     "asked",
     "dialog",
     r"^(?P<question>Run\?)$",
     state="waiting_approval",
     also=(ScreenCondition(part="keys", pattern="(?P<key>e.c)"),),
 )
-LIMITED = rule(
+LIMITED = build_rule(
     "limited", "last", r"(?P<message>limit.*)", state="error", flag="usage_limited", details={"error": "limit"}
 )
-REST = rule("rest", "last", ".", state="idle", unless=(ScreenCondition(part="last", pattern="^busy"),))
-SIGHT = toy(ASKED, LIMITED, REST)
+REST = build_rule("rest", "last", ".", state="idle", unless=(ScreenCondition(part="last", pattern="^busy"),))
+CLASSIFIER = build_classifier(ASKED, LIMITED, REST)
 
 
-def test_the_first_rule_that_fits_decides_and_tells_its_groups() -> None:
-    seen = SIGHT.classify_regions({"dialog": ["Please", "Run?"], "keys": ["esc"], "last": ["limit"]}, NOW)
-    assert (seen.state, seen.rule, seen.rule_name) == ("waiting_approval", "toy.screen.asked", "asked")
-    assert seen.details == {"question": "Run?", "key": "esc"}
+def test_the_first_matching_rule_gives_state_and_details() -> None:
+    reading = CLASSIFIER.classify_regions({"dialog": ["Please", "Run?"], "keys": ["esc"], "last": ["limit"]}, NOW)
+    assert (reading.state, reading.rule, reading.rule_name) == ("waiting_approval", "toy.screen.asked", "asked")
+    assert reading.details == {"question": "Run?", "key": "esc"}
 
 
-def test_a_rule_wants_all_that_it_names_and_nothing_that_it_forbids() -> None:
-    assert SIGHT.classify_regions({"dialog": ["Run?"], "last": ["x"]}, NOW).rule_name == "rest"
-    assert SIGHT.classify_regions({"last": ["x", "busy"]}, NOW) == ScreenReading()
+def test_a_rule_matches_if_all_also_and_no_unless_conditions_match() -> None:
+    assert CLASSIFIER.classify_regions({"dialog": ["Run?"], "last": ["x"]}, NOW).rule_name == "rest"
+    assert CLASSIFIER.classify_regions({"last": ["x", "busy"]}, NOW) == ScreenReading()
 
 
-def test_what_fits_nothing_is_unknown() -> None:
-    assert SIGHT.classify_regions({}, NOW) == ScreenReading()
-    assert SIGHT.classify_regions({"elsewhere": ["Run?", "limit"]}, NOW).state == "unknown"
+def test_regions_that_match_no_rule_are_unknown() -> None:
+    assert CLASSIFIER.classify_regions({}, NOW) == ScreenReading()
+    assert CLASSIFIER.classify_regions({"elsewhere": ["Run?", "limit"]}, NOW).state == "unknown"
 
 
-def test_a_limit_tells_its_end_and_what_is_always_true_of_it() -> None:
-    seen = SIGHT.classify_regions({"last": ["limit resets in 5m"]}, NOW)
-    assert seen.flags.resets_at == NOW + 300 * 10**9
-    assert seen.details == {"error": "limit", "message": "limit resets in 5m"}
+def test_a_usage_limit_has_its_reset_time_and_fixed_details() -> None:
+    reading = CLASSIFIER.classify_regions({"last": ["limit resets in 5m"]}, NOW)
+    assert reading.flags.resets_at == NOW + 300 * 10**9
+    assert reading.details == {"error": "limit", "message": "limit resets in 5m"}
 
 
 @pytest.mark.parametrize(
@@ -64,55 +64,60 @@ def test_a_limit_tells_its_end_and_what_is_always_true_of_it() -> None:
     [("3 left", 3), ("none left", 0), ("rest", 0), ("999999999 left", 99), ("9" * 400 + " left", 0)],
 )
 def test_a_task_count_is_reported_and_bounded(shown: str, tasks: int) -> None:
-    counting = toy(rule("busy", "last", r"^(?P<tasks>\S+) left", state="running"), REST)
+    counting = build_classifier(build_rule("busy", "last", r"^(?P<tasks>\S+) left", state="running"), REST)
     assert counting.classify_regions({"last": [shown]}, NOW).tasks == tasks
-    assert SIGHT.classify_regions({"last": [shown]}, NOW).tasks is None, "where no rule counts, nothing is said"
+    assert CLASSIFIER.classify_regions({"last": [shown]}, NOW).tasks is None, "no rule counts tasks"
 
 
-def test_without_a_message_any_row_may_tell_the_end() -> None:
-    quiet = toy(rule("limited", "foot", "^limit", state="error", flag="usage_limited"))
-    parts = {"said": ["it resets in 5m"], "foot": ["limit"]}
+def test_without_a_message_the_reset_time_is_found_in_any_row() -> None:
+    quiet = build_classifier(build_rule("limited", "foot", "^limit", state="error", flag="usage_limited"))
+    parts = {"text": ["it resets in 5m"], "foot": ["limit"]}
     assert quiet.classify_regions(parts, NOW).flags.resets_at == NOW + 300 * 10**9
 
 
 @pytest.mark.parametrize(("version", "name"), [("", "old"), ("1.9.3", "old"), ("2.0", "new"), ("no number", "old")])
 def test_a_rule_for_other_versions_is_left_out(version: str, name: str) -> None:
-    sight = toy(rule("old", "last", "x", state="idle", versions="<2"), rule("new", "last", "x", state="running"))
-    assert sight.classify_screen(build_screen("x"), version).rule_name == name
+    classifier = build_classifier(
+        build_rule("old", "last", "x", state="idle", versions="<2"), build_rule("new", "last", "x", state="running")
+    )
+    assert classifier.classify_screen(build_screen("x"), version).rule_name == name
 
 
-def test_rules_are_read_when_the_first_screen_is_seen() -> None:
-    asked: list[str] = []
+def test_rules_are_loaded_with_the_first_screen() -> None:
+    requested: list[str] = []
 
     def rules(agent: str) -> list[Rule]:
-        asked.append(agent)
+        requested.append(agent)
         return [REST]
 
-    sight = SIGHT.with_rules(rules)
-    assert asked == []
-    assert (sight.classify_screen(build_screen("x")).rule_name, sight.classify_screen(build_screen("y")).rule_name) == (
+    classifier = CLASSIFIER.with_rules(rules)
+    assert requested == []
+    assert (
+        classifier.classify_screen(build_screen("x")).rule_name,
+        classifier.classify_screen(build_screen("y")).rule_name,
+    ) == (
         "rest",
         "rest",
     )
-    assert asked == ["toy"]
+    assert requested == ["toy"]
 
 
-@pytest.mark.parametrize("agent", SIGHTS)
+@pytest.mark.parametrize("agent", CLASSIFIERS)
 @given(rows=st.lists(st.text(alphabet="─━┃╹▀╭╮╰╯│❯› >●•✻✦■△▣⬝·…abc?1.()\n", max_size=70), max_size=30))
-def test_any_rows_at_all_give_an_answer(agent: str, rows: list[str]) -> None:
-    seen = SIGHTS[agent].classify_screen(build_screen(rows))
-    assert (seen.state == "unknown") == (seen.rule == "")
+def test_any_rows_are_classified(agent: str, rows: list[str]) -> None:
+    reading = CLASSIFIERS[agent].classify_screen(build_screen(rows))
+    assert (reading.state == "unknown") == (reading.rule == "")
 
 
 def test_trailing_space_and_blank_rows_are_trimmed() -> None:
     assert trim_rows(["a  ", "", "b", "", "  "]) == ["a", "", "b"]
 
 
-def test_a_frame_counts_only_at_the_end_of_the_screen() -> None:
+def test_a_box_counts_only_at_the_end_of_the_screen() -> None:
     frame = build_box("one", "", "two")
     assert [inner for _, inner in find_bottom_box(["before", *frame])] == ["one", "two"]
     assert [inner for _, inner in find_bottom_box([f" {row}" for row in frame])] == ["one", "two"], (
-        "one may stand a little in"
+        "a box may be indented"
     )
     assert find_bottom_box([*frame, "> prompt"]) == []
     assert find_bottom_box([]) == []

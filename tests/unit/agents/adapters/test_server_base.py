@@ -48,15 +48,15 @@ class CountingServer(ObservingServer[int]):
         self.steps.append("forget")
 
 
-async def run(server: CountingServer) -> None:
+async def run_until_closed(server: CountingServer) -> None:
     async with asyncio.TaskGroup() as group:
         with pytest.raises(OSError, match="closed"):
             await server.run_connection(group)
 
 
-async def test_messages_are_seen_in_order_and_then_the_error_that_ended_the_connection():
+async def test_messages_are_received_in_order_before_the_connection_error():
     server = CountingServer(3)
-    await run(server)
+    await run_until_closed(server)
     assert server.seen == [0, 1, 2]
     assert server.steps == ["connect", "disconnect", "forget"]
     assert not server.is_connected
@@ -65,23 +65,23 @@ async def test_messages_are_seen_in_order_and_then_the_error_that_ended_the_conn
 async def test_a_full_queue_drops_messages_and_never_the_error(monkeypatch):
     monkeypatch.setattr(server_base, "_MAX_QUEUED_MESSAGES", 2)
     server = CountingServer(5)
-    await run(server)
-    assert server.seen == [1], "the oldest one made room for the error"
+    await run_until_closed(server)
+    assert server.seen == [1], "the oldest message was dropped for the error"
     assert server._has_dropped_messages
 
 
-async def test_who_waits_for_a_change_is_woken_when_the_connection_ends():
+async def test_waiters_for_a_state_change_are_notified_when_the_connection_ends():
     server = CountingServer(0)
     async with asyncio.timeout(5), server.state_changed:
-        ending = asyncio.ensure_future(run(server))
+        ending = asyncio.ensure_future(run_until_closed(server))
         await server.state_changed.wait()
     await ending
 
 
-async def test_a_wait_without_messages_ends_by_itself():
+async def test_waiting_without_messages_times_out():
     assert await CountingServer(0)._wait_for_message(-1) is None
 
 
-def test_only_objects_of_a_list_count():
+def test_filter_objects_keeps_only_objects_of_a_list():
     assert filter_objects([{"a": 1}, "b", None]) == [{"a": 1}]
     assert filter_objects({"a": 1}) == []

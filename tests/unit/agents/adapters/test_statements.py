@@ -27,28 +27,28 @@ HOOK = build_native_source("hook", 1)
 RECORD = SourceRecord(source="hook", text="", at=NOW, event_id="0@9", seq=9, life=2)
 
 
-def test_a_signal_carries_its_record():
+def test_a_signal_has_the_fields_of_its_record():
     (one,) = build_signals("gemini", HOOK, RECORD, [AgentStatement(state="running", session="s", at=NOW - 5)])
     assert (one.agent, one.source, one.tier, one.session) == ("gemini", "hook", "deterministic", "s")
     assert (one.source_seq, one.source_life, one.event_at, one.ingested_at) == (9, 2, NOW - 5, NOW)
     assert one.moved_at is None
 
 
-def test_what_a_pane_shows_is_a_look_and_proves_that_it_moved():
+def test_a_signal_of_a_title_is_heuristic_and_has_moved_at():
     (one,) = build_signals(
         "gemini", HEURISTIC_SOURCES[1], SourceRecord(source="title", text="", at=NOW), [AgentStatement(state="running")]
     )
     assert (one.tier, one.moved_at) == ("heuristic", NOW)
 
 
-def test_two_statements_of_a_record_are_two_signals():
-    said = [
+def test_statements_of_one_record_have_different_keys():
+    statements = [
         AgentStatement(state="idle"),
         AgentStatement(kind="note"),
         AgentStatement(kind="task_began", task="a"),
         AgentStatement(kind="task_began", task="b"),
     ]
-    assert [one.dedupe_key for one in build_signals("opencode", HOOK, RECORD, said)] == [
+    assert [one.dedupe_key for one in build_signals("opencode", HOOK, RECORD, statements)] == [
         "0@9/0",
         "0@9/1",
         "0@9/2",
@@ -56,12 +56,16 @@ def test_two_statements_of_a_record_are_two_signals():
     ]
 
 
-def test_what_is_not_understood_is_unknown_with_its_reason():
-    said = build_unknown_statement("x" * 5000)
-    assert (said.state, said.reason, len(str(said.payload["said"]))) == ("unknown", "unsupported_signal", 2000)
+def test_an_unsupported_text_is_unknown_with_its_reason():
+    statement = build_unknown_statement("x" * 5000)
+    assert (statement.state, statement.reason, len(str(statement.payload["said"]))) == (
+        "unknown",
+        "unsupported_signal",
+        2000,
+    )
 
 
-def test_a_line_of_the_spool_tells_the_event_its_time_and_its_payload():
+def test_a_spool_line_has_event_time_and_payload():
     line = {"event": "Stop", "at": 1_794_802_560_123, "payload": {"a": 1}}
     hook = parse_hook_event(SourceRecord(source="hook", text=json.dumps(line), at=NOW))
     assert hook is not None
@@ -69,16 +73,16 @@ def test_a_line_of_the_spool_tells_the_event_its_time_and_its_payload():
 
 
 @pytest.mark.parametrize("line", ["", "{", "[1]", "null", '{"event": 1}', '{"at": 1}', "[" * 5000])
-def test_what_no_hook_wrote_is_none(line):
+def test_a_malformed_hook_line_is_none(line):
     assert parse_hook_event(SourceRecord(source="hook", text=line, at=NOW)) is None
 
 
-def test_secrets_are_no_payload():
+def test_a_payload_is_redacted_and_keeps_zero():
     assert build_payload(command="export API_KEY=sk-ant-api03-" + "a" * 80, empty="", none=None, zero=0)["zero"] == 0
     assert "a" * 80 not in str(build_payload(command="export API_KEY=sk-ant-api03-" + "a" * 80))
 
 
-def test_its_own_time_name_and_process_stand_before_the_records():
+def test_context_of_a_statement_overrides_that_of_the_record():
     (one,) = build_signals(
         "gemini",
         HOOK,
@@ -89,45 +93,45 @@ def test_its_own_time_name_and_process_stand_before_the_records():
     assert one.hint == ProcessHint(pid=4)
 
 
-def test_a_record_without_an_id_is_known_by_its_time_and_text():
-    def key(words: str) -> str:
+def test_the_key_of_a_record_without_an_id_depends_on_time_and_text():
+    def key(text: str) -> str:
         return build_signals(
-            "codex", OSC_SOURCE, SourceRecord(source="osc", text=words, at=NOW), [AgentStatement(state="idle")]
+            "codex", OSC_SOURCE, SourceRecord(source="osc", text=text, at=NOW), [AgentStatement(state="idle")]
         )[0].dedupe_key
 
     assert key("state=idle") == key("state=idle") != key("state=done")
 
 
-def test_payloads_leave_out_what_is_empty_and_what_is_secret():
+def test_payloads_leave_out_empty_values_and_secrets():
     token = "ghp_" + "a1B2" * 9
-    told = build_payload(message=f" take {token} ", tool="", total=0, cost=None, is_new=False)
-    assert set(told) == {"message", "total", "is_new"}
-    assert token not in told["message"]
-    assert told["message"].startswith("take ")
+    payload = build_payload(message=f" take {token} ", tool="", total=0, cost=None, is_new=False)
+    assert set(payload) == {"message", "total", "is_new"}
+    assert token not in payload["message"]
+    assert payload["message"].startswith("take ")
 
 
 def test_texts_are_bounded():
     assert len(redact_text("words" * MAX_TEXT_CHARS)) == MAX_TEXT_CHARS
 
 
-def test_an_event_says_what_its_table_says_within_the_frame_of_its_agent():
+def test_a_hook_event_is_interpreted_and_merged_with_the_base_statement():
     line = {"event": "Stop", "at": 1_794_802_560_123, "payload": {"id": "s", "n": 1}}
     record = SourceRecord(source="hook", text=json.dumps(line), at=NOW)
-    table = {"Stop": lambda told, now: AgentStatement(state="completed", payload={"n": told["n"]})}
+    table = {"Stop": lambda payload, now: AgentStatement(state="completed", payload={"n": payload["n"]})}
 
-    def frame(told):
-        return AgentStatement(session=told["id"], payload={"model": "m", "n": 0})
+    def frame(payload):
+        return AgentStatement(session=payload["id"], payload={"model": "m", "n": 0})
 
-    (said,) = read_hook_event(record, lambda hook: table.get(hook.event), frame)
-    assert (said.state, said.session, said.at) == ("completed", "s", 1_794_802_560_123_000_000)
-    assert said.payload == {"event": "Stop", "model": "m", "n": 1}
+    (statement,) = read_hook_event(record, lambda hook: table.get(hook.event), frame)
+    assert (statement.state, statement.session, statement.at) == ("completed", "s", 1_794_802_560_123_000_000)
+    assert statement.payload == {"event": "Stop", "model": "m", "n": 1}
     assert read_hook_event(record, lambda hook: None, frame) == []
     assert (
         read_hook_event(SourceRecord(source="hook", text="{", at=NOW), lambda hook: None, frame)[0].state == "unknown"
     )
 
 
-def test_a_sub_task_without_a_name_is_none():
+def test_a_subtask_without_an_id_gives_no_statement():
     began = build_subtask_interpreter("task_began", "id")
     assert began({"id": "a"}, NOW) == AgentStatement(kind="task_began", task="a")
     assert began({}, NOW) is None
@@ -136,31 +140,40 @@ def test_a_sub_task_without_a_name_is_none():
 GIVEN = {"b": 1, "a": "x"}
 
 
-def line(event: str = "PostToolUse", **payload: object) -> str:
-    told = {"session_id": "s1", "tool_name": "Bash", "tool_input": GIVEN, "tool_response": {"ok": True}}
-    return json.dumps({"event": event, "at": 5, "payload": {**told, **payload}})
+def build_hook_line(event: str = "PostToolUse", **payload: object) -> str:
+    common = {"session_id": "s1", "tool_name": "Bash", "tool_input": GIVEN, "tool_response": {"ok": True}}
+    return json.dumps({"event": event, "at": 5, "payload": {**common, **payload}})
 
 
-def read(text: str, source: str = "hook") -> ToolFinished | None:
+def read_tool_end(text: str, source: str = "hook") -> ToolFinished | None:
     return parse_tool_end(SourceRecord(source=source, text=text, at=9))
 
 
 @pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure", "PermissionDenied"])
-def test_the_end_of_a_tool_says_which_one(event):
-    assert read(line(event)) == ToolFinished(session="s1", tool="Bash", given='{"a":"x","b":1}', at=5_000_000)
+def test_a_tool_end_has_session_tool_and_input(event):
+    assert read_tool_end(build_hook_line(event)) == ToolFinished(
+        session="s1", tool="Bash", given='{"a":"x","b":1}', at=5_000_000
+    )
 
 
 @pytest.mark.parametrize(
-    "text", [line("PreToolUse"), line("Stop", prompt="PostToolUse"), line(session_id=3), '{"event":"PostToolUse"', "[]"]
+    "text",
+    [
+        build_hook_line("PreToolUse"),
+        build_hook_line("Stop", prompt="PostToolUse"),
+        build_hook_line(session_id=3),
+        '{"event":"PostToolUse"',
+        "[]",
+    ],
 )
-def test_other_records_are_no_end_of_a_tool(text):
-    assert read(text) is None
-    assert read(line(), source="transcript") is None
+def test_other_records_are_not_a_tool_end(text):
+    assert read_tool_end(text) is None
+    assert read_tool_end(build_hook_line(), source="transcript") is None
 
 
-def test_what_a_tool_was_given_is_redacted_and_spelled_one_way():
+def test_the_tool_input_is_redacted_and_encoded_with_sorted_keys():
     secret = "ghp_" + "a1B2" * 9
-    end = read(line(tool_input={"command": secret}))
+    end = read_tool_end(build_hook_line(tool_input={"command": secret}))
     assert end is not None
     assert secret not in end.given
     assert encode_tool_input({"x": 1, "a": 2}) == encode_tool_input({"a": 2, "x": 1})

@@ -7,17 +7,17 @@ from termvisor.agents.adapters.loader import load_adapters
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
 from tests.recordings.scene import load_runs
 
-CIRCLE = AdapterRegistry(load_adapters)
+REGISTRY = AdapterRegistry(load_adapters)
 
 
-def spoken(agent: str) -> list:
+def read_messages(agent: str) -> list:
     records = [record for run in load_runs(agent) for scene in run for record in scene.records]
-    return [words for record in records for words in CIRCLE.read_transcript(agent, record)]
+    return [message for record in records for message in REGISTRY.read_transcript(agent, record)]
 
 
 @pytest.mark.parametrize("agent", ["claude_code", "codex", "gemini", "copilot"])
-def test_both_sides_of_a_recorded_conversation_are_found(agent: str) -> None:
-    found = spoken(agent)
+def test_messages_of_user_and_assistant_are_found_in_recordings(agent: str) -> None:
+    found = read_messages(agent)
     assert {one.role for one in found} == {"user", "assistant"}
     assert all(one.session and one.key and one.text.strip() for one in found)
     assert any(one.text.startswith("MODEL ") for one in found if one.role == "user")
@@ -26,6 +26,6 @@ def test_both_sides_of_a_recorded_conversation_are_found(agent: str) -> None:
 @pytest.mark.parametrize("agent", ["claude_code", "codex", "gemini", "copilot", "opencode", "cursor", "generic"])
 @pytest.mark.parametrize("text", ["", "{", "[]", "7", '{"payload": 7, "data": [], "message": "x", "v": 1}'])
 @pytest.mark.parametrize("source", ["transcript", "hook", "session_file"])
-def test_whatever_is_written_there_does_no_harm(agent: str, text: str, source: str) -> None:
-    assert CIRCLE.read_transcript(agent, SourceRecord(source=source, text=text, at=1)) == ()
-    assert CIRCLE.failure_counts == {}
+def test_malformed_records_give_no_messages_and_no_failures(agent: str, text: str, source: str) -> None:
+    assert REGISTRY.read_transcript(agent, SourceRecord(source=source, text=text, at=1)) == ()
+    assert REGISTRY.failure_counts == {}

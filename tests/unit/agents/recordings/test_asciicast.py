@@ -19,7 +19,7 @@ from tests.recordings.scene import Scene, load_scenes
 AT = 1_700_000_000 * NS
 
 
-def frame(rows: Iterable[str], at: int = AT, *, width: int = 40, height: int = 4) -> ReplayFrame:
+def build_frame(rows: Iterable[str], at: int = AT, *, width: int = 40, height: int = 4) -> ReplayFrame:
     shown = [*rows, *[""] * height][:height]
     return ReplayFrame(pane=PaneId(7), at=at, rows=tuple(shown), width=width, height=height, cursor_x=1, cursor_y=2)
 
@@ -33,20 +33,20 @@ def build_cast(*frames: ReplayFrame, markers: Iterable[CastMarker] = ()) -> byte
     return "\n".join(lines).encode()
 
 
-def screens(data: bytes) -> list[Screen]:
+def read_screens(data: bytes) -> list[Screen]:
     return [one.screen for one in read_cast("build_cast.cast", data).moments]
 
 
 def test_painted_rows_are_read_back() -> None:
-    before, after = frame(["one", "", "\x1b[31mthree\x1b[0m"]), frame(["one", "two"], AT + NS)
-    found = screens(build_cast(before, after))
+    before, after = build_frame(["one", "", "\x1b[31mthree\x1b[0m"]), build_frame(["one", "two"], AT + NS)
+    found = read_screens(build_cast(before, after))
     assert [one.rows for one in found] == [("one", "", "three", ""), ("one", "two", "", "")]
     assert [one.at for one in found] == [AT, AT + NS]
     assert (found[0].cursor_x, found[0].cursor_y) == (1, 2)
 
 
 def test_a_resize_clears_the_screen() -> None:
-    found = screens(build_cast(frame(["one"]), frame(["two"], AT + NS, width=20, height=2)))
+    found = read_screens(build_cast(build_frame(["one"]), build_frame(["two"], AT + NS, width=20, height=2)))
     assert (found[1].rows, found[1].width) == (("two", ""), 20)
 
 
@@ -55,14 +55,14 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max_
 
 @given(st.lists(st.lists(TEXT, max_size=4), min_size=1, max_size=4))
 def test_every_exported_cast_can_be_read(shown: list[list[str]]) -> None:
-    frames = [frame(rows, AT + number * NS) for number, rows in enumerate(shown)]
-    assert screens(build_cast(*frames))[-1].rows == frames[-1].rows
+    frames = [build_frame(rows, AT + number * NS) for number, rows in enumerate(shown)]
+    assert read_screens(build_cast(*frames))[-1].rows == frames[-1].rows
 
 
 def test_the_agent_is_named_in_a_marker() -> None:
     recording = read_cast(
         "build_cast.cast",
-        build_cast(frame(["x"]), markers=[CastMarker(AT, "agent_began runtime=3 agent=codex pid=77")]),
+        build_cast(build_frame(["x"]), markers=[CastMarker(AT, "agent_began runtime=3 agent=codex pid=77")]),
     )
     assert (recording.agent, recording.runtime.pid) == ("codex", 77)
 
@@ -89,7 +89,7 @@ def test_a_foreign_cast_is_rejected(lines: list[str], why: str) -> None:
         read_cast("build_cast.cast", "\n".join(lines).encode())
 
 
-def scene(agent: str, name: str) -> Scene:
+def find_scene(agent: str, name: str) -> Scene:
     return next(one for one in load_scenes(agent) if one.name == name)
 
 
@@ -98,10 +98,10 @@ def scene(agent: str, name: str) -> Scene:
     [("claude_code", "approval_asked", "waiting_approval"), ("codex", "approval_asked", "waiting_approval")],
 )
 def test_screens_alone_give_a_state(tmp_path: Path, agent: str, name: str, state: str) -> None:
-    shown = scene(agent, name).screen
+    shown = find_scene(agent, name).screen
     size = {"width": shown.width, "height": shown.height}
     path = tmp_path / "build_cast.cast"
-    path.write_bytes(build_cast(frame(["$ agent"], **size), frame(shown.rows, AT + NS, **size)))
+    path.write_bytes(build_cast(build_frame(["$ agent"], **size), build_frame(shown.rows, AT + NS, **size)))
     found = explain_recording(str(path), "", "30s")
     assert (found.view.state.agent, found.view.state.value, found.view.state.evidence_mode) == (
         agent,
@@ -112,7 +112,7 @@ def test_screens_alone_give_a_state(tmp_path: Path, agent: str, name: str, state
 
 def test_a_cast_without_an_agent_requires_its_name(tmp_path: Path) -> None:
     path = tmp_path / "build_cast.cast"
-    path.write_bytes(build_cast(frame(["$ make"])))
+    path.write_bytes(build_cast(build_frame(["$ make"])))
     with pytest.raises(Exception, match="does not name its agent"):
         explain_recording(str(path), "", "")
     assert explain_recording(str(path), "codex", "").view.state.value == "unknown"

@@ -15,13 +15,15 @@ from termvisor.errors import AgentNotFound, BadRequest
 from tests.recordings.scene import RECORDINGS_FOLDER
 
 CLAUDE = RECORDINGS_FOLDER / "claude_code"
-CIRCLE = AdapterRegistry(load_adapters)
-TERMS = TrackingConfig(thresholds=Thresholds(sources=CIRCLE.sources), build_resume_command=CIRCLE.build_resume_command)
+REGISTRY = AdapterRegistry(load_adapters)
+CONFIG = TrackingConfig(
+    thresholds=Thresholds(sources=REGISTRY.sources), build_resume_command=REGISTRY.build_resume_command
+)
 
 
 def explain(path: Path, at: str = ""):
     recording = open_recording(str(path))
-    return replay_recording(recording, resolve_instant(recording, at), CIRCLE, TERMS)
+    return replay_recording(recording, resolve_instant(recording, at), REGISTRY, CONFIG)
 
 
 def test_a_moment_is_replayed_with_the_earlier_ones() -> None:

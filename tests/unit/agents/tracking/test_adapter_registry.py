@@ -11,49 +11,49 @@ from tests.unit.agents.tracking.tracker_scene import build_registry
 RECORD = SourceRecord(source="osc", text="state=working", at=NOON, event_id="1@5")
 
 
-class Hostile(ToyAdapter):
+class FailingAdapter(ToyAdapter):
     def read_record(self, record):
         raise RecursionError("too deep")
 
 
 def test_adapters_are_loaded_once_on_first_use():
     loads = []
-    one = AdapterRegistry(lambda: loads.append(1) or [ADAPTER])
+    registry = AdapterRegistry(lambda: loads.append(1) or [ADAPTER])
     assert loads == []
-    assert (list(one.adapters), list(one.adapters), loads) == (["toy"], ["toy"], [1])
+    assert (list(registry.adapters), list(registry.adapters), loads) == (["toy"], ["toy"], [1])
 
 
 def test_adapters_are_called_by_name_and_unknown_ones_return_nothing():
-    one = build_registry()
-    assert [signal.state for signal in one.read_record("toy", RECORD)] == ["running"]
-    assert one.read_record("nobody", RECORD) == ()
-    assert one.find_process("toy", [ProcessInfo(pid=1, argv=("toy-agent",))]).pid == 1
-    assert (one.build_resume_command("toy", "abc"), one.build_resume_command("nobody", "abc")) == (
+    registry = build_registry()
+    assert [signal.state for signal in registry.read_record("toy", RECORD)] == ["running"]
+    assert registry.read_record("nobody", RECORD) == ()
+    assert registry.find_process("toy", [ProcessInfo(pid=1, argv=("toy-agent",))]).pid == 1
+    assert (registry.build_resume_command("toy", "abc"), registry.build_resume_command("nobody", "abc")) == (
         ("toy-agent", "--resume", "abc"),
         (),
     )
 
 
 def test_an_exception_is_an_empty_result_and_logged_once(caplog):
-    one = AdapterRegistry(lambda: [Hostile()])
-    assert (one.read_record("toy", RECORD), one.read_record("toy", RECORD)) == ((), ())
-    assert one.failure_counts == {"toy": 2}
+    registry = AdapterRegistry(lambda: [FailingAdapter()])
+    assert (registry.read_record("toy", RECORD), registry.read_record("toy", RECORD)) == ((), ())
+    assert registry.failure_counts == {"toy": 2}
     assert caplog.text.count("agent adapter toy failed: RecursionError: too deep") == 1
 
 
-class Knowing(ToyAdapter):
+class VersionedAdapter(ToyAdapter):
     def classify_screen(self, screen, version=""):
         return ScreenReading(state="idle", rule=f"toy.{version}")
 
 
 def test_an_adapter_gets_the_version_of_the_program_with_each_screen():
     shown = Screen(pane=PaneId(1), rows=("toy is idle",), width=80, height=1, at=NOON)
-    new = AdapterRegistry(lambda: [Knowing()])
+    new = AdapterRegistry(lambda: [VersionedAdapter()])
     assert (new.classify_screen("toy", shown, "2.0").rule_name, new.classify_screen("toy", shown).rule) == ("0", "toy.")
 
 
 def test_sources_and_env_names_are_collected():
-    one = build_registry()
-    assert (one.list_agents_with_source("osc"), one.list_agents_with_source("app_server")) == (["toy"], [])
-    assert one.env_names == ("TOY_HOME",)
-    assert set(one.sources) == {"", "toy"}
+    registry = build_registry()
+    assert (registry.list_agents_with_source("osc"), registry.list_agents_with_source("app_server")) == (["toy"], [])
+    assert registry.env_names == ("TOY_HOME",)
+    assert set(registry.sources) == {"", "toy"}

@@ -16,26 +16,26 @@ ONE, TWO = PaneId(1), PaneId(2)
 SHELL = ProcessInfo(pid=7, pid_started=1, argv=("bash",))
 
 
-def toy(pid: int = 50) -> ProcessInfo:
+def build_toy_process(pid: int = 50) -> ProcessInfo:
     return ProcessInfo(pid=pid, pid_started=9, argv=("node", "/usr/bin/toy-agent"), cwd="/home/ada")
 
 
 class FakeProcessScanner:
-    """What runs in each pane, who is in front, and how often that was asked."""
+    """Returns the processes of each pane and the foreground group, and records the scans."""
 
     def __init__(self):
         self.trees = {ONE: [SHELL], TWO: [SHELL]}
         self.front = 7
-        self.asked = []
+        self.scans = []
 
     async def scan(self, panes):
-        self.asked.append(sorted(panes))
+        self.scans.append(sorted(panes))
         return {pane: tuple(self.trees[pane]) for pane in panes}
 
 
-class Company:
+class FakeFollower:
     def __init__(self):
-        self.followed, self.ends = [], []
+        self.followed, self.watched_exits = [], []
 
     def follow(self, runtime, process):
         self.followed.append((runtime.id, process.pid))
@@ -44,11 +44,11 @@ class Company:
         self.followed = [one for one in self.followed if one[0] != runtime.id]
 
     def watch_process(self, pid, started):
-        self.ends.append((pid, started))
+        self.watched_exits.append((pid, started))
         return True
 
     def unwatch_process(self, pid, started):
-        self.ends.remove((pid, started))
+        self.watched_exits.remove((pid, started))
 
 
 @pytest.fixture
@@ -66,22 +66,22 @@ def process_scanner(monkeypatch):
 def discovery(tracker_scene, process_scanner):
     one = AgentDiscovery(tracker_scene.tracker, build_registry(), process_scanner, tracker_scene.clock)
     one.list_panes = lambda: [build_pane_info(1), build_pane_info(2)]
-    one.exit_watcher = Company()
+    one.exit_watcher = FakeFollower()
     one.followers = (one.exit_watcher,)
     return one
 
 
 async def test_an_agent_below_the_shell_is_found_and_followed(tracker_scene, process_scanner, discovery):
-    process_scanner.trees[ONE] += [toy()]
+    process_scanner.trees[ONE] += [build_toy_process()]
     await discovery.scan()
     runtime = tracker_scene.tracker.find_agent_in_pane(ONE)
     assert (runtime.agent, runtime.pid, runtime.pid_started, runtime.cwd) == ("toy", 50, 9, "/home/ada")
-    assert (discovery.exit_watcher.followed, discovery.exit_watcher.ends) == ([(1, 50)], [(50, 9)])
+    assert (discovery.exit_watcher.followed, discovery.exit_watcher.watched_exits) == ([(1, 50)], [(50, 9)])
     assert tracker_scene.tracker.find_agent_in_pane(TWO) is None
 
 
 async def test_the_same_process_stays_the_same_agent_process(tracker_scene, process_scanner, discovery):
-    process_scanner.trees[ONE] += [toy()]
+    process_scanner.trees[ONE] += [build_toy_process()]
     await discovery.scan()
     process_scanner.front = 99
     await discovery.scan()
@@ -89,7 +89,7 @@ async def test_the_same_process_stays_the_same_agent_process(tracker_scene, proc
 
 
 async def test_the_same_pid_with_another_start_is_another_agent_process(tracker_scene, process_scanner, discovery):
-    process_scanner.trees[ONE] += [toy()]
+    process_scanner.trees[ONE] += [build_toy_process()]
     await discovery.scan()
     process_scanner.trees[ONE] = [SHELL, ProcessInfo(pid=50, pid_started=10, argv=("toy-agent",))]
     await discovery.scan()
@@ -98,7 +98,7 @@ async def test_the_same_pid_with_another_start_is_another_agent_process(tracker_
 
 
 async def test_a_missing_process_has_exited(tracker_scene, process_scanner, discovery):
-    process_scanner.trees[ONE] += [toy()]
+    process_scanner.trees[ONE] += [build_toy_process()]
     await discovery.scan()
     process_scanner.trees[ONE] = [SHELL]
     await discovery.scan()
@@ -107,7 +107,7 @@ async def test_a_missing_process_has_exited(tracker_scene, process_scanner, disc
 
 
 async def test_a_process_exit_ends_the_agent_at_once(tracker_scene, process_scanner, discovery):
-    process_scanner.trees[ONE] += [toy()]
+    process_scanner.trees[ONE] += [build_toy_process()]
     await discovery.scan()
     discovery.handle_process_exit(50, 8)
     discovery.handle_process_exit(50, 9)
@@ -116,7 +116,7 @@ async def test_a_process_exit_ends_the_agent_at_once(tracker_scene, process_scan
 
 
 async def test_a_second_agent_takes_over_in_the_foreground(tracker_scene, process_scanner, discovery):
-    process_scanner.trees[ONE] += [toy(), toy(60)]
+    process_scanner.trees[ONE] += [build_toy_process(), build_toy_process(60)]
     process_scanner.front = 60
     await discovery.scan()
     assert tracker_scene.tracker.find_agent_in_pane(ONE).pid == 60
@@ -130,16 +130,16 @@ async def test_quiet_panes_are_not_scanned(tracker_scene, process_scanner, disco
     for _ in range(50):
         await tracker_scene.clock.advance(1)
         await discovery.scan(set())
-    assert process_scanner.asked == [[ONE, TWO]]
+    assert process_scanner.scans == [[ONE, TWO]]
 
 
 async def test_a_pane_with_output_is_scanned_when_its_foreground_changes(tracker_scene, process_scanner, discovery):
     await discovery.scan()
     await discovery.scan({ONE})
-    assert process_scanner.asked == [[ONE, TWO]]
+    assert process_scanner.scans == [[ONE, TWO]]
     process_scanner.front = 50
     await discovery.scan({ONE})
-    assert process_scanner.asked[1:] == [[ONE]]
+    assert process_scanner.scans[1:] == [[ONE]]
 
 
 async def test_a_pane_with_constant_output_is_scanned_less_often(tracker_scene, process_scanner, discovery):
@@ -147,39 +147,39 @@ async def test_a_pane_with_constant_output_is_scanned_less_often(tracker_scene, 
     for _ in range(59):
         await tracker_scene.clock.advance(1)
         await discovery.scan({ONE})
-    assert process_scanner.asked[1:] == [[ONE]] * 5
+    assert process_scanner.scans[1:] == [[ONE]] * 5
 
 
 async def test_a_changed_command_is_scanned_without_output(process_scanner, discovery):
     await discovery.scan()
     discovery.list_panes = lambda: [build_pane_info(1, command="node"), build_pane_info(2)]
     await discovery.scan(set())
-    assert process_scanner.asked[1:] == [[ONE]]
+    assert process_scanner.scans[1:] == [[ONE]]
 
 
 async def test_all_panes_are_scanned_once_a_minute(tracker_scene, process_scanner, discovery):
     await discovery.scan()
     await tracker_scene.clock.advance(61)
     await discovery.scan(set())
-    assert process_scanner.asked == [[ONE, TWO], [ONE, TWO]]
+    assert process_scanner.scans == [[ONE, TWO], [ONE, TWO]]
 
 
 async def handle_events(discovery, tracker_scene, *events: Event):
-    """Tell it what happened to panes, and wait until it has handle_events everything."""
+    """Publish events of panes and wait until the discovery has handled them."""
     bus: Bus[Event] = Bus()
-    with bus.subscribe() as news:
-        task = asyncio.ensure_future(discovery.follow_pane_events(news))
+    with bus.subscribe() as subscription:
+        task = asyncio.ensure_future(discovery.follow_pane_events(subscription))
         for event in events:
             bus.publish(event)
         async with asyncio.timeout(10):
-            while news._queue or tracker_scene.tracker._pending_facts:
+            while subscription._queue or tracker_scene.tracker._pending_facts:
                 await asyncio.sleep(0)
         await tracker_scene.tracker.wait_stored()
         task.cancel()
 
 
 async def test_a_closed_pane_ends_its_agent_and_a_gap_is_recorded(tracker_scene, process_scanner, discovery):
-    process_scanner.trees[ONE] += [toy()]
+    process_scanner.trees[ONE] += [build_toy_process()]
     await discovery.scan()
     await handle_events(discovery, tracker_scene, Event(at=tracker_scene.now(1), kind="gap_recorded", pane=ONE))
     await handle_events(discovery, tracker_scene, Event(at=tracker_scene.now(2), kind="pane_gone", pane=ONE))
@@ -188,7 +188,7 @@ async def test_a_closed_pane_ends_its_agent_and_a_gap_is_recorded(tracker_scene,
     assert session.end_reason == "pane_gone"
 
 
-async def test_events_of_panes_without_agents_are_no_facts(tracker_scene, discovery):
+async def test_events_of_panes_without_agents_are_ignored(tracker_scene, discovery):
     events = [
         Event(at=tracker_scene.now(), kind=kind, pane=ONE) for kind in ("pane_gone", "gap_recorded", "pane_renamed")
     ]
@@ -197,7 +197,7 @@ async def test_events_of_panes_without_agents_are_no_facts(tracker_scene, discov
 
 
 async def test_agents_of_panes_closed_without_a_daemon_are_ended(tracker_scene, process_scanner, discovery):
-    process_scanner.trees[ONE] += [toy()]
+    process_scanner.trees[ONE] += [build_toy_process()]
     await discovery.scan()
     await discovery.end_agents_of_gone_panes([ONE, TWO])
     assert len(tracker_scene.tracker.agents_by_pane) == 1
@@ -207,18 +207,18 @@ async def test_agents_of_panes_closed_without_a_daemon_are_ended(tracker_scene, 
 
 async def test_dropped_output_notices_cause_a_full_scan(tracker_scene, discovery):
     bus: Bus[PaneId] = Bus()
-    with bus.subscribe(queue_size=2) as news:
+    with bus.subscribe(queue_size=2) as subscription:
         bus.publish(ONE)
         bus.publish(ONE)
-        waiting = discovery._wait_for_output(news)
-        assert await passed(tracker_scene, waiting) == {ONE}
+        waiting = discovery._wait_for_output(subscription)
+        assert await await_after_two_seconds(tracker_scene, waiting) == {ONE}
         for _ in range(3):
             bus.publish(TWO)
-        assert await passed(tracker_scene, discovery._wait_for_output(news)) is None
+        assert await await_after_two_seconds(tracker_scene, discovery._wait_for_output(subscription)) is None
 
 
-async def passed(tracker_scene, waiting):
-    """The answer of somebody who waits for time to pass."""
+async def await_after_two_seconds(tracker_scene, waiting):
+    """Advance the clock by two seconds and return the result of `waiting`."""
     task = asyncio.ensure_future(waiting)
     await tracker_scene.clock.wait_until_asleep()
     await tracker_scene.clock.advance(2)

@@ -14,7 +14,7 @@ PANE = PaneId(1)
 REPAINT = PaintActivity(PANE, EpochId(1), ScreenLifetime(PANE, EpochId(1), False, 0), is_update_complete=True)
 
 
-class Server:
+class FakeServer:
     """Shows these rows on every pane, and counts the requests."""
 
     def __init__(self, *rows: str):
@@ -27,11 +27,11 @@ class Server:
         return [PaneCapture(rows=self.rows, width=80, height=24) for _ in panes]
 
 
-class Sampling:
+class SamplingScene:
     """The sampler of one pane, with the reader of its agent."""
 
     def __init__(self, tracker_scene, *rows: str):
-        self.scene, self.server, self.stored = tracker_scene, Server(*rows), 0
+        self.scene, self.server, self.stored = tracker_scene, FakeServer(*rows), 0
         tracker, clock, registry = tracker_scene.tracker, tracker_scene.clock, build_registry()
         self.reader = AgentScreenReader(tracker, registry, RemoteAgentDetector(tracker, registry, clock))
         self.reader.get_moved_at = lambda pane: tracker_scene.now()
@@ -59,12 +59,12 @@ class Sampling:
 
 
 async def test_panes_without_agents_are_not_sampled(tracker_scene):
-    assert await Sampling(tracker_scene, "toy working").count_requests(10) == 0
+    assert await SamplingScene(tracker_scene, "toy working").count_requests(10) == 0
 
 
 async def test_a_quiet_pane_is_sampled_less_often(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
-    sampling = Sampling(tracker_scene, "toy working")
+    sampling = SamplingScene(tracker_scene, "toy working")
     assert 8 <= await sampling.count_requests(10) <= 11
     still = tracker_scene.now()
     sampling.reader.get_moved_at = lambda pane: still
@@ -75,7 +75,7 @@ async def test_a_quiet_pane_is_sampled_less_often(tracker_scene):
 
 async def test_a_sample_becomes_a_redacted_state(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
-    sampling = Sampling(tracker_scene, f"key {KEY}", "toy blocked")
+    sampling = SamplingScene(tracker_scene, f"key {KEY}", "toy blocked")
     await sampling.sample()
     await tracker_scene.tracker.wait_stored()
     assert (tracker_scene.states[0].value, tracker_scene.states[0].source) == ("waiting_approval", "screen")
@@ -85,7 +85,7 @@ async def test_a_sample_becomes_a_redacted_state(tracker_scene):
 
 async def test_a_screen_is_stored_if_it_is_news(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
-    reader = Sampling(tracker_scene).reader
+    reader = SamplingScene(tracker_scene).reader
     for rows in (("toy working",), ("toy working",), ("3 s", "toy working")):
         reader.read_screen(PANE, PaneCapture(rows=rows), tracker_scene.now(), 2.0)
     await tracker_scene.tracker.wait_stored()
@@ -98,7 +98,7 @@ async def test_a_screen_is_stored_if_it_is_news(tracker_scene):
 
 
 async def test_a_screen_without_an_agent_is_ignored(tracker_scene):
-    reader = Sampling(tracker_scene).reader
+    reader = SamplingScene(tracker_scene).reader
     for interval in (2.0, None):
         reader.read_screen(PANE, PaneCapture(rows=("toy working",)), tracker_scene.now(), interval)
     assert await tracker_scene.store.agent_facts.list_after(0) == []
@@ -106,7 +106,7 @@ async def test_a_screen_without_an_agent_is_ignored(tracker_scene):
 
 async def test_a_failed_capture_is_retried_later(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
-    sampling = Sampling(tracker_scene, "toy working")
+    sampling = SamplingScene(tracker_scene, "toy working")
     sampling.server.is_down = True
     assert await sampling.count_requests(4) > 1
     assert tracker_scene.states[0].value == "unknown"
@@ -114,7 +114,7 @@ async def test_a_failed_capture_is_retried_later(tracker_scene):
 
 async def test_a_pane_that_repaints_and_has_an_agent_is_captured_once(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
-    sampling = Sampling(tracker_scene, "toy asking")
+    sampling = SamplingScene(tracker_scene, "toy asking")
     sampling.sampler.note_activity(REPAINT)
     await sampling.sample()
     await tracker_scene.tracker.wait_stored()
@@ -123,7 +123,7 @@ async def test_a_pane_that_repaints_and_has_an_agent_is_captured_once(tracker_sc
 
 async def test_samples_of_repaints_are_reused_for_the_agent(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
-    sampling = Sampling(tracker_scene, "toy working")
+    sampling = SamplingScene(tracker_scene, "toy working")
     await sampling.sample()
     sampling.server.rows = ("toy asking",)
     for _ in range(10):
@@ -136,7 +136,7 @@ async def test_samples_of_repaints_are_reused_for_the_agent(tracker_scene):
 
 
 async def test_a_sample_of_a_repaint_finds_an_agent_behind_ssh(tracker_scene):
-    sampling = Sampling(tracker_scene, "toy working")
+    sampling = SamplingScene(tracker_scene, "toy working")
     sampling.reader.get_pane_info = lambda pane: build_pane_info(pane, "ssh")
     for _ in range(2):
         sampling.sampler.note_activity(REPAINT)

@@ -10,7 +10,7 @@ from termvisor.agents.tracking.adapter_registry import AdapterRegistry
 from termvisor.agents.tracking.printed_json import PrintedJsonReader
 from termvisor.model.ids import PaneId
 from termvisor.pipeline.json_lines import PrintedLine
-from tests.unit.agents.tracking.test_signal_reader import epoch
+from tests.unit.agents.tracking.test_signal_reader import build_epoch
 from tests.unit.agents.tracking.tracker_scene import ONE, build_agent_started
 
 THREAD, OTHER = "01a1e3ce-a7c5-79e1-ab79-1720296fd10f", "01a1e3ce-a7c5-79e1-ab79-000000000000"
@@ -19,20 +19,20 @@ USED = {"input_tokens": 1500, "output_tokens": 25}
 STARTED, WORK, DONE = {"type": "thread.started", "thread_id": THREAD}, {"type": "turn.started"}, "turn.completed"
 
 
-class Terminal:
-    """Who has it: the agent, somebody else, or nobody who lives."""
+class TerminalScene:
+    """A pane in which the agent has the terminal (True), another program (False), or no live process (None)."""
 
     def __init__(self, tracker_scene):
-        self.scene, self.is_ours, self._end = tracker_scene, True, 0
+        self.scene, self.has_terminal, self._end = tracker_scene, True, 0
         tracker_scene.tracker.config.thresholds.sources["codex"] = ADAPTER.sources
         self.reader = PrintedJsonReader(tracker_scene.tracker, AdapterRegistry(lambda: [ADAPTER]), tracker_scene.clock)
-        self.reader.has_terminal = lambda runtime: self.is_ours
+        self.reader.has_terminal = lambda runtime: self.has_terminal
 
-    def prints(self, *events, after: float = 1) -> None:
+    def print_events(self, *events, after: float = 1) -> None:
         lines = [PrintedLine(self.scene.now(after), self._next(), json.dumps(one)) for one in events]
-        self.reader.read_lines(epoch(self.scene), lines)
+        self.reader.read_lines(build_epoch(self.scene), lines)
 
-    async def starts(self, process: ProcessInfo = RUN) -> None:
+    async def start_agent(self, process: ProcessInfo = RUN) -> None:
         await self.scene.submit(build_agent_started(self.scene.now(), agent="codex"))
         self.reader.follow(self.scene.tracker.find_agent_in_pane(PaneId(1)), process)
 
@@ -50,97 +50,97 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(tracker_scene) -> Terminal:
-    return Terminal(tracker_scene)
+def terminal(tracker_scene) -> TerminalScene:
+    return TerminalScene(tracker_scene)
 
 
 async def test_a_run_has_states_a_session_and_tokens(terminal):
-    await terminal.starts()
-    terminal.prints(STARTED, WORK)
+    await terminal.start_agent()
+    terminal.print_events(STARTED, WORK)
     assert await terminal.state() == "running"
     assert terminal.session.external_id == THREAD
-    terminal.prints({"type": DONE, "usage": USED})
+    terminal.print_events({"type": DONE, "usage": USED})
     assert await terminal.state() == "completed"
     assert terminal.session.usage.total == 1525
 
 
 async def test_lines_before_the_identification_count(terminal):
-    terminal.prints({"type": "thread.started", "thread_id": OTHER}, after=-1)
-    terminal.prints(STARTED, WORK, after=0.1)
-    await terminal.starts()
+    terminal.print_events({"type": "thread.started", "thread_id": OTHER}, after=-1)
+    terminal.print_events(STARTED, WORK, after=0.1)
+    await terminal.start_agent()
     assert await terminal.state() == "running"
     assert terminal.session.external_id == THREAD
 
 
 async def test_a_file_printed_by_another_program_does_not_count(terminal):
-    """By another program, in whose pane such a run goes on behind it."""
-    terminal.is_ours = False
-    terminal.prints(STARTED, after=0.1)
-    await terminal.starts()
-    terminal.prints(STARTED, WORK, {"type": DONE, "usage": USED})
+    """Another program prints the file while a run of the agent continues in the background."""
+    terminal.has_terminal = False
+    terminal.print_events(STARTED, after=0.1)
+    await terminal.start_agent()
+    terminal.print_events(STARTED, WORK, {"type": DONE, "usage": USED})
     assert await terminal.state() == "unknown"
     assert (terminal.session.external_id, terminal.session.usage.total) == ("", None)
 
 
 async def test_an_agent_that_does_not_print_json_does_not_count(terminal):
-    await terminal.starts(ProcessInfo(pid=101, pid_started=9, argv=("codex", "exec", "fix it")))
-    terminal.prints(STARTED, WORK)
+    await terminal.start_agent(ProcessInfo(pid=101, pid_started=9, argv=("codex", "exec", "fix it")))
+    terminal.print_events(STARTED, WORK)
     assert await terminal.state() == "unknown"
 
 
 async def test_only_the_first_session_counts(terminal):
-    await terminal.starts()
-    terminal.prints(STARTED, {"type": "thread.started", "thread_id": OTHER}, WORK)
+    await terminal.start_agent()
+    terminal.print_events(STARTED, {"type": "thread.started", "thread_id": OTHER}, WORK)
     assert await terminal.state() == "running"
     assert terminal.session.external_id == THREAD
 
 
 async def test_lines_after_a_late_identification_count(terminal):
-    await terminal.starts()
-    terminal.prints({"type": "item.started", "item": {"type": "reasoning"}})
+    await terminal.start_agent()
+    terminal.print_events({"type": "item.started", "item": {"type": "reasoning"}})
     assert await terminal.state() == "running"
 
 
 async def test_nothing_counts_after_the_end_of_the_turn(terminal):
-    await terminal.starts()
-    terminal.prints(STARTED, WORK, {"type": DONE, "usage": USED})
-    terminal.prints({"type": "turn.failed", "error": {"message": "usage limit"}})
+    await terminal.start_agent()
+    terminal.print_events(STARTED, WORK, {"type": DONE, "usage": USED})
+    terminal.print_events({"type": "turn.failed", "error": {"message": "usage limit"}})
     assert await terminal.state() == "completed"
 
 
 async def test_the_last_line_counts_after_the_exit(terminal):
-    await terminal.starts()
-    terminal.prints(STARTED, WORK)
-    terminal.is_ours = None
-    terminal.prints({"type": DONE, "usage": USED})
+    await terminal.start_agent()
+    terminal.print_events(STARTED, WORK)
+    terminal.has_terminal = None
+    terminal.print_events({"type": DONE, "usage": USED})
     assert await terminal.state() == "completed"
 
 
 async def test_the_last_line_does_not_count_without_the_terminal(terminal):
-    await terminal.starts()
-    terminal.prints(STARTED, WORK)
-    terminal.is_ours = False
-    terminal.prints({"type": "item.started", "item": {"type": "reasoning"}})
-    terminal.is_ours = None
-    terminal.prints({"type": DONE, "usage": USED})
+    await terminal.start_agent()
+    terminal.print_events(STARTED, WORK)
+    terminal.has_terminal = False
+    terminal.print_events({"type": "item.started", "item": {"type": "reasoning"}})
+    terminal.has_terminal = None
+    terminal.print_events({"type": DONE, "usage": USED})
     assert await terminal.state() == "running"
 
 
 async def test_a_restarted_daemon_continues(terminal):
-    await terminal.starts()
-    terminal.prints(STARTED, WORK)
+    await terminal.start_agent()
+    terminal.print_events(STARTED, WORK)
     await terminal.scene.tracker.wait_stored()
     await terminal.scene.restart()
-    again = Terminal(terminal.scene)
+    again = TerminalScene(terminal.scene)
     again.reader.follow(terminal.scene.tracker.find_agent_in_pane(PaneId(1)), RUN)
     again._end = 100
-    again.prints({"type": DONE, "usage": USED}, after=2)
+    again.print_events({"type": DONE, "usage": USED}, after=2)
     assert await again.state() == "completed"
     assert again.session.usage.total == 1525
 
 
 async def test_an_agent_that_left_is_ignored(terminal):
-    await terminal.starts()
+    await terminal.start_agent()
     terminal.reader.leave(terminal.scene.tracker.find_agent_in_pane(PaneId(1)))
-    terminal.prints(STARTED, WORK)
+    terminal.print_events(STARTED, WORK)
     assert await terminal.state() == "unknown"

@@ -16,7 +16,7 @@ WATCHED = [
 
 
 @pytest.mark.parametrize(
-    ("source", "speaking", "fields", "whose"),
+    ("source", "agents", "fields", "owner"),
     [
         ("hook", BOTH, {"text": '{"v":1,"agent":"codex"}'}, "codex"),
         ("hook", BOTH, {"text": "not json"}, ""),
@@ -28,6 +28,6 @@ WATCHED = [
         ("unheard_of", [], {}, ""),
     ],
 )
-def test_the_owner_is_named_or_watches_or_runs(source, speaking, fields, whose):
+def test_the_owner_is_found_by_name_watched_path_or_process(source, agents, fields, owner):
     record = SourceRecord(source=source, at=NOON, **({"text": ""} | fields))
-    assert find_record_owner(record, speaking, WATCHED, [build_agent_started(NOON).runtime]) == whose
+    assert find_record_owner(record, agents, WATCHED, [build_agent_started(NOON).runtime]) == owner

@@ -15,7 +15,7 @@ from tests.unit.agents.tracking.tracker_scene import (
 )
 
 
-def screen(tracker_scene, *rows: str) -> Screen:
+def build_screen(tracker_scene, *rows: str) -> Screen:
     return Screen(pane=PaneId(1), rows=rows, width=80, height=24, at=tracker_scene.now())
 
 
@@ -23,37 +23,42 @@ async def scan_screens(tracker_scene, detector, command: str, *screens: str):
     for text in screens:
         one = build_pane_info(command=command)
         if detector.is_due(one):
-            detector.scan_screen(one, screen(tracker_scene, text))
+            detector.scan_screen(one, build_screen(tracker_scene, text))
         await tracker_scene.clock.advance(3)
         await tracker_scene.tracker.wait_stored()
     return tracker_scene.tracker.find_agent_in_pane(PaneId(1))
 
 
-def seeing(tracker_scene) -> RemoteAgentDetector:
+def build_detector(tracker_scene) -> RemoteAgentDetector:
     return RemoteAgentDetector(tracker_scene.tracker, build_registry(), tracker_scene.clock)
 
 
 async def test_two_consecutive_screens_identify_an_agent(tracker_scene):
-    detector = seeing(tracker_scene)
+    detector = build_detector(tracker_scene)
     assert await scan_screens(tracker_scene, detector, "ssh", "toy working") is None
     runtime = await scan_screens(tracker_scene, detector, "ssh", "toy working")
     assert (runtime.agent, runtime.pid) == ("toy", 0)
 
 
 async def test_one_screen_is_not_enough(tracker_scene):
-    assert await scan_screens(tracker_scene, seeing(tracker_scene), "ssh", "toy working", "$ ls", "toy working") is None
+    assert (
+        await scan_screens(tracker_scene, build_detector(tracker_scene), "ssh", "toy working", "$ ls", "toy working")
+        is None
+    )
 
 
 @pytest.mark.parametrize("command", ["bash", "vim", "less", "cat"])
 async def test_an_agent_screen_in_another_program_does_not_count(tracker_scene, command):
     assert (
-        await scan_screens(tracker_scene, seeing(tracker_scene), command, "toy working", "toy working", "toy working")
+        await scan_screens(
+            tracker_scene, build_detector(tracker_scene), command, "toy working", "toy working", "toy working"
+        )
         is None
     )
 
 
-async def test_it_ends_with_its_carrier_program(tracker_scene):
-    detector = seeing(tracker_scene)
+async def test_a_remote_agent_ends_with_its_carrier_program(tracker_scene):
+    detector = build_detector(tracker_scene)
     await scan_screens(tracker_scene, detector, "ssh", "toy working", "toy working")
     detector.end_if_gone(build_pane_info(command="ssh"))
     await tracker_scene.tracker.wait_stored()
@@ -63,8 +68,8 @@ async def test_it_ends_with_its_carrier_program(tracker_scene):
     assert tracker_scene.tracker.find_agent_in_pane(PaneId(1)) is None
 
 
-async def test_it_ends_after_two_screens_without_it(tracker_scene):
-    detector = seeing(tracker_scene)
+async def test_a_remote_agent_ends_after_two_screens_without_it(tracker_scene):
+    detector = build_detector(tracker_scene)
     await tracker_scene.submit(build_agent_started(tracker_scene.now(), pid=0, pid_started=0))
     for number in range(2):
         await tracker_scene.submit(
@@ -79,7 +84,7 @@ async def test_it_ends_after_two_screens_without_it(tracker_scene):
 
 async def test_an_agent_with_a_known_process_is_not_ended_by_screens(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
-    seeing(tracker_scene).end_if_gone(build_pane_info(command="bash"))
+    build_detector(tracker_scene).end_if_gone(build_pane_info(command="bash"))
     await tracker_scene.tracker.wait_stored()
     assert tracker_scene.tracker.find_agent_in_pane(PaneId(1)) is not None
 
@@ -94,7 +99,7 @@ def test_carrier_programs_are_recognised_by_base_name():
 
 
 async def test_a_pane_that_shows_a_watched_tmux_has_no_agent(tracker_scene):
-    detector = seeing(tracker_scene)
+    detector = build_detector(tracker_scene)
     assert not detector.is_due(replace(build_pane_info(command="tmux"), shows_watched_panes=True))
     await scan_screens(tracker_scene, detector, "tmux", "toy working", "toy working")
     assert tracker_scene.tracker.find_agent_in_pane(PaneId(1)) is not None

@@ -16,7 +16,7 @@ def classify(seconds: float, seen: ScreenReading = RUNNING, stored_s: float = 0)
     return ClassifiedScreen(rows=("x",), reading=seen, at=NOON + int(seconds * NS), stored_at=NOON + int(stored_s * NS))
 
 
-def test_the_first_screen_and_a_new_state_are_news():
+def test_the_first_screen_and_a_new_state_are_stored():
     assert is_news(None, classify(0), 2 * NS)
     assert is_news(classify(0), classify(0.5, ScreenReading(state="idle")), 2 * NS)
 
@@ -28,19 +28,19 @@ def test_the_same_state_is_repeated_after_a_while():
     assert is_news(classify(20), classify(30), 30 * NS)
 
 
-def test_a_counter_on_the_screen_is_no_news():
+def test_a_changed_counter_on_the_screen_is_not_stored():
     assert not is_news(classify(0), classify(1, replace(RUNNING, details={"seconds": 5})), 2 * NS)
 
 
 def test_a_signal_has_its_rule_and_moved_at():
-    stored_s = build_screen_signal(RUNTIME, classify(3), NOON)
-    assert (stored_s.source, stored_s.tier, stored_s.state, stored_s.moved_at) == (
+    signal = build_screen_signal(RUNTIME, classify(3), NOON)
+    assert (signal.source, signal.tier, signal.state, signal.moved_at) == (
         "screen",
         "heuristic",
         "running",
         NOON,
     )
-    assert (stored_s.payload, stored_s.runtime) == ({"seconds": 4, "rule": "toy.running"}, RUNTIME.id)
+    assert (signal.payload, signal.runtime) == ({"seconds": 4, "rule": "toy.running"}, RUNTIME.id)
 
 
 def test_a_signal_lists_the_counted_tasks():
@@ -53,8 +53,8 @@ def test_a_signal_lists_the_counted_tasks():
     assert is_news(classify(0, two), classify(1, none), 2 * NS)
 
 
-def test_an_unknown_screen_of_a_remote_agent_is_no_agent():
-    strange = classify(3, ScreenReading())
-    stored_s = build_screen_signal(RUNTIME, strange, None)
-    assert (stored_s.state, stored_s.reason) == ("unknown", "unknown_screen")
-    assert build_screen_signal(replace(RUNTIME, pid=0), strange, None).kind == "no_agent"
+def test_an_unknown_screen_of_a_remote_agent_means_no_agent():
+    unknown = classify(3, ScreenReading())
+    signal = build_screen_signal(RUNTIME, unknown, None)
+    assert (signal.state, signal.reason) == ("unknown", "unknown_screen")
+    assert build_screen_signal(replace(RUNTIME, pid=0), unknown, None).kind == "no_agent"

@@ -23,18 +23,18 @@ RUNTIME = runtime_began(NOON).runtime
 STATE = AgentState(runtime=ONE, pane=PaneId(1), agent="toy")
 
 
-def resume(agent: str, session: str) -> tuple[str, ...]:
+def build_resume_command(agent: str, session: str) -> tuple[str, ...]:
     return (agent, session)
 
 
 def apply_signals(*signals) -> AgentSessions:
     sessions, _ = start_session(AgentSessions(), RUNTIME)
     for signal in signals:
-        sessions, _ = apply_session_signal(sessions, ONE, signal, resume)
+        sessions, _ = apply_session_signal(sessions, ONE, signal, build_resume_command)
     return sessions
 
 
-def saying(second: int = 0, *, session: str = "", title: str | None = None, **payload):
+def build_session_signal(second: int = 0, *, session: str = "", title: str | None = None, **payload):
     return build_signal(NOON + second * NS, "running", session=session, title=title, payload=payload)
 
 
@@ -46,7 +46,8 @@ def test_an_agent_process_starts_with_a_session():
 
 def test_reported_details_are_kept():
     sessions = apply_signals(
-        saying(session="abc", model="toy-1", version="2.0", total=10, cost=0.5), saying(total=12, cached=3)
+        build_session_signal(session="abc", model="toy-1", version="2.0", total=10, cost=0.5),
+        build_session_signal(total=12, cached=3),
     )
     session = sessions.open_sessions[ONE]
     assert (session.external_id, session.resume, session.model, session.version) == (
@@ -69,35 +70,43 @@ def test_reported_details_are_kept():
     ],
 )
 def test_context_usage_is_a_share(payload, used):
-    assert apply_signals(saying(**payload)).open_sessions[ONE].usage.context_used == used
+    assert apply_signals(build_session_signal(**payload)).open_sessions[ONE].usage.context_used == used
 
 
 def test_only_the_agents_own_title_counts():
     sessions = apply_signals(
-        saying(title="fixing tests"), replace(saying(1, title="bash"), source="title", tier="heuristic")
+        build_session_signal(title="fixing tests"),
+        replace(build_session_signal(1, title="bash"), source="title", tier="heuristic"),
     )
     assert sessions.open_sessions[ONE].title == "fixing tests"
 
 
 def test_a_new_id_starts_a_session_and_an_old_id_resumes_it():
-    sessions = apply_signals(saying(session="a"), saying(10, session="b", model="m"))
+    sessions = apply_signals(build_session_signal(session="a"), build_session_signal(10, session="b", model="m"))
     (first,) = sessions.earlier_sessions[ONE]
     assert (first.external_id, first.ended_at, first.end_reason) == ("a", NOON + 10 * NS, "completed")
     assert (sessions.open_sessions[ONE].id, sessions.open_sessions[ONE].external_id) == (2, "b")
-    again, changed = apply_session_signal(sessions, ONE, saying(20, session="a"), resume)
+    again, changed = apply_session_signal(sessions, ONE, build_session_signal(20, session="a"), build_resume_command)
     assert (again.open_sessions[ONE].id, again.open_sessions[ONE].ended_at) == (1, None)
     assert sorted(one.id for one in changed) == [1, 2]
     assert again.last_session_id == 2
 
 
 def test_a_signal_without_news_changes_nothing():
-    sessions = apply_signals(saying(session="a", model="m"))
-    assert apply_session_signal(sessions, ONE, saying(5, session="a", model="m"), resume) == (sessions, ())
-    assert apply_session_signal(AgentSessions(), ONE, saying(), resume) == (AgentSessions(), ())
+    sessions = apply_signals(build_session_signal(session="a", model="m"))
+    assert apply_session_signal(
+        sessions, ONE, build_session_signal(5, session="a", model="m"), build_resume_command
+    ) == (sessions, ())
+    assert apply_session_signal(AgentSessions(), ONE, build_session_signal(), build_resume_command) == (
+        AgentSessions(),
+        (),
+    )
 
 
 def test_the_reported_end_reason_is_kept():
-    sessions = apply_signals(saying(session="a"), saying(1, session="b", end_reason="limit_reached"))
+    sessions = apply_signals(
+        build_session_signal(session="a"), build_session_signal(1, session="b", end_reason="limit_reached")
+    )
     sessions, (over,) = end_session(sessions, ONE, NOON + 9, "manual")
     assert (over.end_reason, over.ended_at, sessions.open_sessions, sessions.earlier_sessions) == (
         "limit_reached",
@@ -109,7 +118,7 @@ def test_the_reported_end_reason_is_kept():
 
 
 def test_an_unknown_end_reason_is_ignored():
-    _, (over,) = end_session(apply_signals(saying(end_reason="boredom")), ONE, NOON, "completed")
+    _, (over,) = end_session(apply_signals(build_session_signal(end_reason="boredom")), ONE, NOON, "completed")
     assert over.end_reason == "completed"
 
 
@@ -127,7 +136,7 @@ def test_a_completed_session_stays_completed_when_its_pane_closes():
 
 
 @pytest.mark.parametrize(
-    ("state", "is_pane_gone", "why"),
+    ("state", "is_pane_gone", "reason"),
     [
         (replace(STATE, value="running"), True, "pane_gone"),
         (replace(STATE, value="idle", flags=AgentFlags(usage_limited=True)), False, "limit_reached"),
@@ -136,37 +145,41 @@ def test_a_completed_session_stays_completed_when_its_pane_closes():
         (replace(STATE, value="waiting_input"), False, "manual"),
     ],
 )
-def test_the_end_reason_is_derived_from_the_last_state(state, is_pane_gone, why):
-    assert derive_end_reason(state, is_pane_gone=is_pane_gone) == why
+def test_the_end_reason_is_derived_from_the_last_state(state, is_pane_gone, reason):
+    assert derive_end_reason(state, is_pane_gone=is_pane_gone) == reason
 
 
-def named_by_argv(session: str, second: int = 0):
-    return replace(saying(second, session=session), source="process", tier="heuristic", kind="note", state=None)
+def build_argv_signal(session: str, second: int = 0):
+    return replace(
+        build_session_signal(second, session=session), source="process", tier="heuristic", kind="note", state=None
+    )
 
 
 def test_a_session_from_the_command_line_can_be_resumed():
-    session = apply_signals(named_by_argv("a")).open_sessions[ONE]
+    session = apply_signals(build_argv_signal("a")).open_sessions[ONE]
     assert (session.external_id, session.resume) == ("a", ("toy", "a"))
 
 
 def test_a_reported_id_replaces_that_of_the_command_line():
-    sessions = apply_signals(named_by_argv("a"), saying(1, session="b"))
+    sessions = apply_signals(build_argv_signal("a"), build_session_signal(1, session="b"))
     session = sessions.open_sessions[ONE]
     assert (session.id, session.external_id, session.resume) == (1, "b", ("toy", "b"))
     assert (sessions.earlier_sessions, sessions.presumed) == ({}, frozenset())
 
 
 def test_a_confirmed_session_ends_when_another_is_reported():
-    sessions = apply_signals(named_by_argv("a"), saying(1, session="a"), saying(2, session="b"))
+    sessions = apply_signals(
+        build_argv_signal("a"), build_session_signal(1, session="a"), build_session_signal(2, session="b")
+    )
     assert [one.external_id for one in sessions.earlier_sessions[ONE]] == ["a"]
     assert sessions.open_sessions[ONE].external_id == "b"
 
 
 def test_a_command_line_does_not_replace_a_reported_id():
-    sessions = apply_signals(saying(session="b"), named_by_argv("a", 1))
+    sessions = apply_signals(build_session_signal(session="b"), build_argv_signal("a", 1))
     assert (sessions.open_sessions[ONE].external_id, sessions.presumed) == ("b", frozenset())
 
 
 def test_a_presumed_session_ends_with_its_agent():
-    sessions, _ = end_session(apply_signals(named_by_argv("a")), ONE, NOON, "manual")
+    sessions, _ = end_session(apply_signals(build_argv_signal("a")), ONE, NOON, "manual")
     assert sessions.presumed == frozenset()

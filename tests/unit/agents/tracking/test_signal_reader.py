@@ -24,11 +24,11 @@ class FakePathWatcher:
         del self.watched[key]
 
 
-def epoch(tracker_scene, pane: int = 1) -> Epoch:
+def build_epoch(tracker_scene, pane: int = 1) -> Epoch:
     return Epoch(id=EpochId(5), pane=PaneId(pane), opened_at=tracker_scene.now(), source="pipe")
 
 
-def mark(text: str, offset: int, kind: str = "agent") -> Mark:
+def build_mark(text: str, offset: int, kind: str = "agent") -> Mark:
     return Mark(kind=kind, offset=offset, text=text)
 
 
@@ -40,12 +40,12 @@ def build_reader(tracker_scene, **callbacks) -> SignalReader:
     return SignalReader(tracker_scene.tracker, build_registry(), tracker_scene.clock, **callbacks)
 
 
-async def value(tracker_scene) -> str:
+async def read_state_value(tracker_scene) -> str:
     await tracker_scene.tracker.wait_stored()
     return tracker_scene.states[0].value
 
 
-async def facts(tracker_scene) -> int:
+async def count_facts(tracker_scene) -> int:
     await tracker_scene.tracker.wait_stored()
     return tracker_scene.tracker.state.last_fact
 
@@ -54,48 +54,56 @@ async def test_a_mark_belongs_to_the_agent_in_its_pane_once(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
     reader = build_reader(tracker_scene)
     reader.read_marks(
-        epoch(tracker_scene),
-        [(tracker_scene.now(), mark("state=working", 10)), (tracker_scene.now(1), mark("state=blocked", 20))],
+        build_epoch(tracker_scene),
+        [
+            (tracker_scene.now(), build_mark("state=working", 10)),
+            (tracker_scene.now(1), build_mark("state=blocked", 20)),
+        ],
     )
-    assert await value(tracker_scene) == "waiting_approval"
-    reader.read_marks(epoch(tracker_scene), [(tracker_scene.now(1), mark("state=working", 10))])
-    assert await value(tracker_scene) == "waiting_approval"
+    assert await read_state_value(tracker_scene) == "waiting_approval"
+    reader.read_marks(build_epoch(tracker_scene), [(tracker_scene.now(1), build_mark("state=working", 10))])
+    assert await read_state_value(tracker_scene) == "waiting_approval"
 
 
 async def test_marks_before_the_process_start_are_ignored(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
-    build_reader(tracker_scene).read_marks(epoch(tracker_scene), [(tracker_scene.now(-5), mark("state=working", 10))])
-    assert await value(tracker_scene) == "unknown"
+    build_reader(tracker_scene).read_marks(
+        build_epoch(tracker_scene), [(tracker_scene.now(-5), build_mark("state=working", 10))]
+    )
+    assert await read_state_value(tracker_scene) == "unknown"
 
 
 async def test_an_early_mark_counts_after_the_identification(tracker_scene):
     reader = build_reader(tracker_scene)
     reader.read_marks(
-        epoch(tracker_scene),
-        [(tracker_scene.now(-60), mark("state=error", 5)), (tracker_scene.now(0.2), mark("state=working", 10))],
+        build_epoch(tracker_scene),
+        [
+            (tracker_scene.now(-60), build_mark("state=error", 5)),
+            (tracker_scene.now(0.2), build_mark("state=working", 10)),
+        ],
     )
-    assert await facts(tracker_scene) == 0
+    assert await count_facts(tracker_scene) == 0
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
     reader.follow(tracker_scene.tracker.find_agent_in_pane(PaneId(1)), PROCESS)
-    assert await value(tracker_scene) == "running"
+    assert await read_state_value(tracker_scene) == "running"
 
 
 async def test_a_title_counts_when_its_text_changes(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
     reader = build_reader(tracker_scene)
     for offset, text in enumerate(("⠋ fix tests", "⠙ fix tests", "⠹ fix tests", "⠸ write docs")):
-        reader.read_marks(epoch(tracker_scene), [(tracker_scene.now(offset), mark(text, offset, "title"))])
-    assert await facts(tracker_scene) == 3
+        reader.read_marks(build_epoch(tracker_scene), [(tracker_scene.now(offset), build_mark(text, offset, "title"))])
+    assert await count_facts(tracker_scene) == 3
     assert tracker_scene.tracker.state.knowledge.source_slots[ONE].slots["title"].title == "⠸ write docs"
 
 
 async def test_marks_of_undeclared_sources_are_ignored(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
     build_reader(tracker_scene).read_marks(
-        epoch(tracker_scene),
-        [(tracker_scene.now(), mark("", 1, "bell")), (tracker_scene.now(), mark("hi", 2, "notification"))],
+        build_epoch(tracker_scene),
+        [(tracker_scene.now(), build_mark("", 1, "bell")), (tracker_scene.now(), build_mark("hi", 2, "notification"))],
     )
-    assert await facts(tracker_scene) == 1
+    assert await count_facts(tracker_scene) == 1
 
 
 async def test_files_are_watched_while_the_agent_runs(tracker_scene):
@@ -122,36 +130,36 @@ async def test_positions_are_stored_without_signals(tracker_scene):
     assert reader.unclaimed_record_count == 1
 
 
-async def test_a_folder_with_several_agents_is_no_proof(tracker_scene):
+async def test_a_folder_with_several_agents_does_not_prove_the_owner(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
-    asked = []
-    here = ProcessHint(cwd=tracker_scene.tracker.find_agent_in_pane(PaneId(1)).cwd or "/src")
+    counted = []
+    hint = ProcessHint(cwd=tracker_scene.tracker.find_agent_in_pane(PaneId(1)).cwd or "/src")
 
     async def count_agents(agent: str, cwd: str) -> int:
-        asked.append((agent, cwd))
+        counted.append((agent, cwd))
         return 2
 
     reader = build_reader(tracker_scene, count_agents=count_agents)
     record = SourceRecord(
-        source="notes", text="state=working:id=abc", at=tracker_scene.now(1), hint=here, event_id="a@1"
+        source="notes", text="state=working:id=abc", at=tracker_scene.now(1), hint=hint, event_id="a@1"
     )
     await reader.read_records([record])
-    assert (tracker_scene.states[0].value, asked) == ("unknown", [("toy", here.cwd)])
+    assert (tracker_scene.states[0].value, counted) == ("unknown", [("toy", hint.cwd)])
     named = replace(record, hint=ProcessHint(pid=101, pid_started=9), event_id="a@2")
     await reader.read_records([named])
-    assert (tracker_scene.states[0].value, len(asked)) == ("running", 1), "a process is proof"
+    assert (tracker_scene.states[0].value, len(counted)) == ("running", 1), "a process is proof"
 
 
 async def test_the_resumed_session_is_known_from_the_command_line(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
     reader, runtime = build_reader(tracker_scene), tracker_scene.tracker.find_agent_in_pane(PaneId(1))
-    taking_up = replace(PROCESS, argv=("toy-agent", "--resume", "s1"))
-    reader.follow(runtime, taking_up)
-    assert await value(tracker_scene) == "unknown"
+    resumed = replace(PROCESS, argv=("toy-agent", "--resume", "s1"))
+    reader.follow(runtime, resumed)
+    assert await read_state_value(tracker_scene) == "unknown"
     assert tracker_scene.tracker.get_session(ONE).resume == ("toy-agent", "--resume", "s1")
-    count = await facts(tracker_scene)
-    reader.follow(runtime, taking_up)
-    assert await facts(tracker_scene) == count
-    reader.read_marks(epoch(tracker_scene), [(tracker_scene.now(1), mark("state=working:id=s2", 10))])
-    assert await value(tracker_scene) == "running"
+    count = await count_facts(tracker_scene)
+    reader.follow(runtime, resumed)
+    assert await count_facts(tracker_scene) == count
+    reader.read_marks(build_epoch(tracker_scene), [(tracker_scene.now(1), build_mark("state=working:id=s2", 10))])
+    assert await read_state_value(tracker_scene) == "running"
     assert tracker_scene.tracker.get_session(ONE).external_id == "s2"

@@ -30,9 +30,9 @@ RULES = {
 }
 
 
-def turn(facts, standing: TrackerState | None = None, seconds: float = 0):
+def apply_facts(facts, state: TrackerState | None = None, seconds: float = 0):
     with_rules = replace(build_config(), find_rule=RULES.get)
-    return compute_transition(standing or TrackerState(), facts, NOON + int(seconds * NS), with_rules)
+    return compute_transition(state or TrackerState(), facts, NOON + int(seconds * NS), with_rules)
 
 
 def list_detections(outcome):
@@ -40,7 +40,7 @@ def list_detections(outcome):
 
 
 def test_a_limit_is_detected_once_with_its_reset_time():
-    first = turn([build_agent_started(NOON), build_signal(NOON, "running", flags=LIMITED)])
+    first = apply_facts([build_agent_started(NOON), build_signal(NOON, "running", flags=LIMITED)])
     (one,) = first.batch.detections
     assert (one.rule, one.type, one.key) == ("signal.usage_limited", "usage.reached", "usage.reached runtime:1")
     assert (one.captures, one.evidence["resets_at"]) == (
@@ -48,39 +48,43 @@ def test_a_limit_is_detected_once_with_its_reset_time():
         NOON + 3600 * NS,
     )
     assert (one.agent, one.runtime, one.source) == ("toy", ONE, "signal")
-    again = turn([build_signal(NOON + NS, "idle", flags=LIMITED)], first.state, 1)
+    again = apply_facts([build_signal(NOON + NS, "idle", flags=LIMITED)], first.state, 1)
     assert list_detections(again) == []
 
 
 def test_a_limit_reached_again_is_detected_again():
-    first = turn([build_agent_started(NOON), build_signal(NOON, "running", flags=LIMITED)]).state
-    over = turn([build_signal(NOON + NS, "running", flags=FlagUpdate(usage_limited=False))], first, 1)
+    first = apply_facts([build_agent_started(NOON), build_signal(NOON, "running", flags=LIMITED)]).state
+    over = apply_facts([build_signal(NOON + NS, "running", flags=FlagUpdate(usage_limited=False))], first, 1)
     assert list_detections(over) == []
-    assert len(list_detections(turn([build_signal(NOON + 2 * NS, "running", flags=LIMITED)], over.state, 2))) == 1
+    assert (
+        len(list_detections(apply_facts([build_signal(NOON + 2 * NS, "running", flags=LIMITED)], over.state, 2))) == 1
+    )
 
 
 def test_a_compaction_is_detected_when_done():
-    busy = turn([build_agent_started(NOON), build_signal(NOON, "running", flags=FlagUpdate(compacting=True))])
+    busy = apply_facts([build_agent_started(NOON), build_signal(NOON, "running", flags=FlagUpdate(compacting=True))])
     assert list_detections(busy) == []
-    done = turn([build_signal(NOON + NS, "running", flags=FlagUpdate(compacting=False))], busy.state, 1)
+    done = apply_facts([build_signal(NOON + NS, "running", flags=FlagUpdate(compacting=False))], busy.state, 1)
     assert list_detections(done) == [("signal.compacting", "session.compaction", "session.compaction runtime:1")]
 
 
 def test_an_exit_during_a_compaction_is_not_detected_as_done():
-    busy = turn([build_agent_started(NOON), build_signal(NOON, "running", flags=FlagUpdate(compacting=True))]).state
-    over = turn([AgentExited(at=NOON + NS, runtime=ONE)], busy, 1)
+    busy = apply_facts(
+        [build_agent_started(NOON), build_signal(NOON, "running", flags=FlagUpdate(compacting=True))]
+    ).state
+    over = apply_facts([AgentExited(at=NOON + NS, runtime=ONE)], busy, 1)
     assert list_detections(over) == [("signal.session_ended", "session.summary", "session.summary runtime:1")]
 
 
 def test_a_missing_login_is_detected():
-    outcome = turn([build_agent_started(NOON), build_signal(NOON, "error", flags=FlagUpdate(auth_needed=True))])
+    outcome = apply_facts([build_agent_started(NOON), build_signal(NOON, "error", flags=FlagUpdate(auth_needed=True))])
     assert list_detections(outcome) == [("signal.auth_needed", "auth.required", "auth.required runtime:1")]
 
 
 def test_a_session_end_has_its_usage():
     used = {"total": 100, "input": 60, "cached": 10, "output": 30, "model": "toy-2"}
-    known = turn([build_agent_started(NOON), build_signal(NOON, "idle", session="abc", payload=used)]).state
-    (one,) = turn([AgentExited(at=NOON + NS, runtime=ONE)], known, 1).batch.detections
+    known = apply_facts([build_agent_started(NOON), build_signal(NOON, "idle", session="abc", payload=used)]).state
+    (one,) = apply_facts([AgentExited(at=NOON + NS, runtime=ONE)], known, 1).batch.detections
     assert one.captures | {"end_reason": ""} == {
         "session_id": "abc",
         "end_reason": "",
@@ -91,11 +95,11 @@ def test_a_session_end_has_its_usage():
 
 
 def test_an_unproven_end_reason_is_left_out():
-    busy = turn([build_agent_started(NOON), build_signal(NOON, "running", session="abc")]).state
-    (one,) = turn([AgentExited(at=NOON + NS, runtime=ONE)], busy, 1).batch.detections
+    busy = apply_facts([build_agent_started(NOON), build_signal(NOON, "running", session="abc")]).state
+    (one,) = apply_facts([AgentExited(at=NOON + NS, runtime=ONE)], busy, 1).batch.detections
     assert one.captures == {"session_id": "abc"}
-    rest = turn([build_agent_started(NOON), build_signal(NOON, "idle", session="abc")]).state
-    (one,) = turn([AgentExited(at=NOON + NS, runtime=ONE)], rest, 1).batch.detections
+    rest = apply_facts([build_agent_started(NOON), build_signal(NOON, "idle", session="abc")]).state
+    (one,) = apply_facts([AgentExited(at=NOON + NS, runtime=ONE)], rest, 1).batch.detections
     assert one.captures["end_reason"] == "completed"
 
 
@@ -105,19 +109,19 @@ def build_rule_signal(seconds: float, rule: str, **details):
 
 
 def test_a_new_screen_rule_with_an_event_is_detected():
-    first = turn([build_agent_started(NOON), build_rule_signal(0, "toy.limit_shown", message="resets at 5")])
+    first = apply_facts([build_agent_started(NOON), build_rule_signal(0, "toy.limit_shown", message="resets at 5")])
     (one,) = first.batch.detections
     assert (one.rule, one.type, one.key) == ("toy.limit_shown", "usage.reached", "usage.reached runtime:1")
     assert (one.captures, one.severity, one.cooldown) == ({"message": "resets at 5"}, "critical", 5.0)
     assert one.evidence["signal"] == first.batch.facts[1][0]
-    assert list_detections(turn([build_rule_signal(9, "toy.limit_shown")], first.state, 9)) == []
-    other = turn([build_rule_signal(10, "toy.at_rest")], first.state, 10)
+    assert list_detections(apply_facts([build_rule_signal(9, "toy.limit_shown")], first.state, 9)) == []
+    other = apply_facts([build_rule_signal(10, "toy.at_rest")], first.state, 10)
     assert list_detections(other) == []
-    assert len(list_detections(turn([build_rule_signal(99, "toy.limit_shown")], other.state, 99))) == 1
+    assert len(list_detections(apply_facts([build_rule_signal(99, "toy.limit_shown")], other.state, 99))) == 1
 
 
 def test_every_signal_rule_has_a_type():
-    assert [notice.rule for notice in SIGNAL_RULES] == [
+    assert [rule.rule for rule in SIGNAL_RULES] == [
         "signal.usage_limited",
         "signal.compacting",
         "signal.auth_needed",

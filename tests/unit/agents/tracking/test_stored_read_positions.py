@@ -21,25 +21,25 @@ def notes(tmp_path):
     return path
 
 
-class Ears:
-    """As a daemon has them: from what the store kept."""
+class DaemonReader:
+    """The signal reader and file reader of a daemon, at the stored positions."""
 
     def __init__(self, tracker_scene, notes):
-        self.hearing = SignalReader(tracker_scene.tracker, build_registry(), tracker_scene.clock)
+        self.signal_reader = SignalReader(tracker_scene.tracker, build_registry(), tracker_scene.clock)
         process = ProcessInfo(pid=101, pid_started=9, env={"TOY_HOME": str(notes.parent)})
-        self.hearing.follow(tracker_scene.tracker.find_agent_in_pane(PaneId(1)), process)
+        self.signal_reader.follow(tracker_scene.tracker.find_agent_in_pane(PaneId(1)), process)
         (watch,) = build_registry().list_watched_paths("toy", process)
         self.reader = AppendedLinesReader(
             watch, SystemClock(), build_read_positions(tracker_scene.tracker)(ONE, "notes")
         )
         self.scene = tracker_scene
 
-    async def listen(self) -> list[str]:
-        look = self.reader.scan(None)
-        await self.hearing.read_records(look.records)
+    async def read_new_lines(self) -> list[str]:
+        result = self.reader.scan(None)
+        await self.signal_reader.read_records(result.records)
         self.reader.confirm_stored()
         await self.scene.tracker.wait_stored()
-        return [record.text for record in look.records]
+        return [record.text for record in result.records]
 
 
 def append(path, text: str) -> None:
@@ -49,24 +49,24 @@ def append(path, text: str) -> None:
 
 async def test_a_state_written_without_a_daemon_is_read_by_the_next(tracker_scene, notes):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
-    first = Ears(tracker_scene, notes)
-    assert await first.listen() == []
+    first = DaemonReader(tracker_scene, notes)
+    assert await first.read_new_lines() == []
     append(notes, "state=working\n")
-    assert await first.listen() == ["state=working"]
+    assert await first.read_new_lines() == ["state=working"]
     assert tracker_scene.states[0].value == "running"
     await tracker_scene.kill()
     append(notes, "state=blocked\n")
     await tracker_scene.open()
-    next_one = Ears(tracker_scene, notes)
-    assert await next_one.listen() == ["state=blocked"]
+    next_one = DaemonReader(tracker_scene, notes)
+    assert await next_one.read_new_lines() == ["state=blocked"]
     assert tracker_scene.states[0].value == "waiting_approval"
     await tracker_scene.restart()
-    assert await Ears(tracker_scene, notes).listen() == []
+    assert await DaemonReader(tracker_scene, notes).read_new_lines() == []
 
 
 async def test_read_positions_are_removed_with_their_agent(tracker_scene, notes):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
-    await Ears(tracker_scene, notes).listen()
+    await DaemonReader(tracker_scene, notes).read_new_lines()
     assert [one.runtime for one in (await tracker_scene.store.agent_facts.load_state()).bookmarks] == [ONE]
     late = ReadPosition(runtime=ONE, watch="notes", body=b"late")
     assert tracker_scene.tracker.submit_facts([AgentExited(at=tracker_scene.now(1), runtime=ONE)], position=late)
@@ -78,7 +78,7 @@ async def test_read_positions_are_removed_with_their_agent(tracker_scene, notes)
 
 async def test_a_read_position_is_taken_once(tracker_scene, notes):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
-    await Ears(tracker_scene, notes).listen()
+    await DaemonReader(tracker_scene, notes).read_new_lines()
     await tracker_scene.restart()
     assert tracker_scene.tracker.take_read_position(ONE, "notes")
     assert (

@@ -14,17 +14,17 @@ from tests.unit.agents.tracking.tracker_scene import ONE, build_agent_started, b
 
 
 async def test_a_change_is_published_after_it_is_stored(tracker_scene):
-    with tracker_scene.subscribe_to_changes() as news, tracker_scene.events.subscribe() as events:
+    with tracker_scene.subscribe_to_changes() as changes, tracker_scene.events.subscribe() as events:
         await tracker_scene.submit(
             build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(1), "running")
         )
-        (change,) = news.drain()
+        (change,) = changes.drain()
         assert (change.before, change.after.value, change.version) == (None, "running", 1)
         (signal,) = (await tracker_scene.store.agent_facts.find_signals([change.after.evidence])).values()
         assert signal.state == "running"
         assert [event.kind for event in events.drain()] == await tracker_scene.list_event_kinds() == ["agent_began"]
         await tracker_scene.submit(build_signal(tracker_scene.now(2), "completed"))
-        (change,) = news.drain()
+        (change,) = changes.drain()
         assert (change.before.value, change.after.value, change.version) == ("running", "completed", 2)
     (event,) = await tracker_scene.store.events.list(kind="state_changed")
     assert event.data == {
@@ -40,39 +40,39 @@ async def test_a_change_is_published_after_it_is_stored(tracker_scene):
     }
 
 
-async def test_a_repeated_state_is_no_change(tracker_scene):
+async def test_a_repeated_state_is_not_a_change(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(1), "running"))
-    with tracker_scene.subscribe_to_changes() as news:
+    with tracker_scene.subscribe_to_changes() as changes:
         await tracker_scene.submit(build_signal(tracker_scene.now(2), "running"))
-        assert news.drain() == []
+        assert changes.drain() == []
     assert tracker_scene.states[0].evidence == 3
 
 
 async def test_time_alone_makes_a_completed_agent_idle(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(), "completed"))
-    with tracker_scene.subscribe_to_changes() as news:
+    with tracker_scene.subscribe_to_changes() as changes:
         await tracker_scene.pass_time(121)
-        (change,) = [one for one in news.drain() if one.after.value == "idle"]
+        (change,) = [one for one in changes.drain() if one.after.value == "idle"]
     assert change.before.value == "completed"
 
 
 async def test_the_tracker_waits_for_deadlines(tracker_scene, monkeypatch):
-    """With a clock that runs: nothing is told to it, and it changes all the same."""
+    """The state changes when the clock passes the deadline, without a new fact."""
     monkeypatch.setattr(tracker, "_MAX_WAIT_S", 0.01)
     await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(), "completed"))
-    with tracker_scene.subscribe_to_changes() as news:
+    with tracker_scene.subscribe_to_changes() as changes:
         await tracker_scene.clock.advance(121)
         async with asyncio.timeout(10):
-            assert (await news.get()).after.value == "idle"
+            assert (await changes.get()).after.value == "idle"
 
 
 async def test_an_exit_is_published_and_closes_the_session(tracker_scene):
     await tracker_scene.submit(
         build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(1), "idle", session="abc")
     )
-    with tracker_scene.subscribe_to_changes() as news:
+    with tracker_scene.subscribe_to_changes() as changes:
         await tracker_scene.submit(AgentExited(at=tracker_scene.now(2), runtime=ONE))
-        (change,) = news.drain()
+        (change,) = changes.drain()
     assert (change.after.presence, change.after.reason) == ("unmanaged", "no_signal")
     (session,) = await tracker_scene.store.sessions.list()
     assert (session.external_id, session.end_reason, session.ended_at) == ("abc", "completed", tracker_scene.now(2))
@@ -145,21 +145,21 @@ async def test_unstored_facts_wait_and_do_not_count(tracker_scene, monkeypatch):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
     add, is_full = tracker_scene.store.agent_facts.add, [True]
 
-    async def full(turn):
+    async def add_or_raise(batch):
         if is_full[0]:
             raise StorageError("the disk is full")
-        return await add(turn)
+        return await add(batch)
 
-    monkeypatch.setattr(tracker_scene.store.agent_facts, "add", full)
-    with tracker_scene.subscribe_to_changes() as news:
+    monkeypatch.setattr(tracker_scene.store.agent_facts, "add", add_or_raise)
+    with tracker_scene.subscribe_to_changes() as changes:
         tracker_scene.tracker.submit_facts([build_signal(tracker_scene.now(1), "running")])
         await tracker_scene.clock.wait_until_asleep()
         assert "the disk is full" in tracker_scene.tracker.storage_problem
-        assert (news.drain(), tracker_scene.states[0].value) == ([], "unknown")
+        assert (changes.drain(), tracker_scene.states[0].value) == ([], "unknown")
         is_full[0] = False
         await tracker_scene.clock.advance(2)
         await tracker_scene.tracker.wait_stored()
-        assert [change.after.value for change in news.drain()] == ["running"]
+        assert [change.after.value for change in changes.drain()] == ["running"]
     assert tracker_scene.tracker.storage_problem == ""
 
 

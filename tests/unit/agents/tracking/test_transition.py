@@ -13,50 +13,50 @@ from tests.unit.agents.tracking.tracker_scene import ONE, build_agent_started, b
 TWO = RuntimeId(2)
 
 
-def turn(facts, standing: TrackerState | None = None, seconds: float = 0):
-    return compute_transition(standing or TrackerState(), facts, NOON + int(seconds * NS), build_config())
+def apply_facts(facts, state: TrackerState | None = None, seconds: float = 0):
+    return compute_transition(state or TrackerState(), facts, NOON + int(seconds * NS), build_config())
 
 
 def test_facts_are_numbered_and_signals_get_their_id():
-    outcome = turn([build_agent_started(NOON), build_signal(NOON, "running")], TrackerState(last_fact=40))
+    outcome = apply_facts([build_agent_started(NOON), build_signal(NOON, "running")], TrackerState(last_fact=40))
     assert [number for number, _ in outcome.batch.facts] == [41, 42]
     assert outcome.batch.facts[1][1].id == 42
     assert outcome.changes[0].after.evidence == 42
 
 
 def test_only_affected_agents_are_recomputed():
-    both = turn([build_agent_started(NOON), build_agent_started(NOON, 2, pane=2)]).state
-    outcome = turn([build_signal(NOON, "running", runtime=TWO)], both)
+    both = apply_facts([build_agent_started(NOON), build_agent_started(NOON, 2, pane=2)]).state
+    outcome = apply_facts([build_signal(NOON, "running", runtime=TWO)], both)
     assert [change.after.runtime for change in outcome.changes] == [TWO]
     assert outcome.state.projections[ONE] is both.projections[ONE]
 
 
 def test_a_deadline_is_set_and_met():
-    done = turn([build_agent_started(NOON), build_signal(NOON, "completed")]).state
+    done = apply_facts([build_agent_started(NOON), build_signal(NOON, "completed")]).state
     assert done.deadlines[ONE] == NOON + 120 * NS
-    assert turn([], done, 119).changes == ()
-    (change,) = turn([], done, 120).changes
+    assert apply_facts([], done, 119).changes == ()
+    (change,) = apply_facts([], done, 120).changes
     assert (change.before.value, change.after.value) == ("completed", "idle")
 
 
 def test_a_pending_signal_updates_the_session_when_bound():
     early = build_signal(NOON, "running", source="hook", runtime=None, session="abc", hint=ProcessHint(pid=101))
-    waiting = turn([early]).state
+    waiting = apply_facts([early]).state
     assert waiting.sessions.open_sessions == {}
-    outcome = turn([build_agent_started(NOON)], waiting)
+    outcome = apply_facts([build_agent_started(NOON)], waiting)
     assert [(number, signal.session) for number, signal in outcome.bound_signals] == [(ONE, "abc")]
     assert [one.external_id for one in outcome.batch.sessions] == ["abc"]
     assert outcome.changes[0].after.value == "running"
 
 
 def test_a_dropped_signal_changes_nothing():
-    outcome = turn([build_agent_started(NOON), build_signal(NOON, "running", source="rumour", session="x")])
+    outcome = apply_facts([build_agent_started(NOON), build_signal(NOON, "running", source="rumour", session="x")])
     assert (outcome.bound_signals, outcome.batch.sessions[0].external_id) == ((), "")
     assert outcome.state.knowledge.dropped == {"source_inadmissible": 1}
 
 
 def test_an_agent_that_started_and_exited_in_one_batch_is_stored_as_ended():
-    outcome = turn([build_agent_started(NOON), AgentExited(at=NOON + 1, runtime=ONE)])
+    outcome = apply_facts([build_agent_started(NOON), AgentExited(at=NOON + 1, runtime=ONE)])
     assert [(one.version, one.after.presence) for one in outcome.changes] == [(1, "unmanaged")]
     (stored,) = outcome.batch.states
     assert (stored.began_at, stored.ended_at) == (NOON, NOON + 1)
@@ -65,23 +65,23 @@ def test_an_agent_that_started_and_exited_in_one_batch_is_stored_as_ended():
 
 
 def test_an_abrupt_end_has_no_reason_until_the_pane_is_known():
-    running = turn([build_agent_started(NOON), build_signal(NOON, "running")]).state
-    outcome = turn([AgentExited(at=NOON + 1, runtime=ONE)], running)
+    running = apply_facts([build_agent_started(NOON), build_signal(NOON, "running")]).state
+    outcome = apply_facts([AgentExited(at=NOON + 1, runtime=ONE)], running)
     assert [event.data["end_reason"] for event in outcome.batch.events] == [None]
     pane = outcome.changes[0].after.pane
-    (session,) = turn([PaneClosed(at=NOON + NS, pane=pane)], outcome.state).batch.sessions
+    (session,) = apply_facts([PaneClosed(at=NOON + NS, pane=pane)], outcome.state).batch.sessions
     assert session.end_reason == "pane_gone"
 
 
 def test_an_exit_at_rest_is_completed():
-    resting = turn([build_agent_started(NOON), build_signal(NOON, "completed")]).state
-    (event,) = turn([AgentExited(at=NOON + 1, runtime=ONE)], resting).batch.events
+    resting = apply_facts([build_agent_started(NOON), build_signal(NOON, "completed")]).state
+    (event,) = apply_facts([AgentExited(at=NOON + 1, runtime=ONE)], resting).batch.events
     assert event.data["end_reason"] == "completed"
 
 
 def test_a_new_agent_in_the_same_pane_ends_the_previous_one():
-    first = turn([build_agent_started(NOON), build_signal(NOON, "idle")]).state
-    outcome = turn([build_agent_started(NOON + NS, 2)], first)
+    first = apply_facts([build_agent_started(NOON), build_signal(NOON, "idle")]).state
+    outcome = apply_facts([build_agent_started(NOON + NS, 2)], first)
     assert [(change.after.runtime, change.after.presence) for change in outcome.changes] == [
         (TWO, "managed"),
         (ONE, "unmanaged"),
@@ -89,20 +89,22 @@ def test_a_new_agent_in_the_same_pane_ends_the_previous_one():
 
 
 def test_an_unreachable_target_makes_its_agents_unknown():
-    known = turn([build_agent_started(NOON), build_signal(NOON, "idle"), build_agent_started(NOON, 2, pane=2)]).state
-    outcome = turn([TargetReachability(at=NOON, target=TargetName("local"), is_reachable=False)], known)
+    known = apply_facts(
+        [build_agent_started(NOON), build_signal(NOON, "idle"), build_agent_started(NOON, 2, pane=2)]
+    ).state
+    outcome = apply_facts([TargetReachability(at=NOON, target=TargetName("local"), is_reachable=False)], known)
     assert {change.after.reason for change in outcome.changes} == {"target_unreachable"}
     assert len(outcome.changes) == 2
 
 
 def test_reconcile_publishes_time_changes_and_ends_unknown_agents():
-    known = turn(
+    known = apply_facts(
         [build_agent_started(NOON), build_signal(NOON, "completed"), build_agent_started(NOON, 2, pane=2)]
     ).state
-    tenants = {ONE: known.knowledge.roster.agents[ONE]}
-    roster = replace(known.knowledge.roster, agents=tenants)
-    forgetful = replace(known, knowledge=replace(known.knowledge, roster=roster))
-    outcome = reconcile_state(forgetful, NOON + 300 * NS, build_config())
+    agents = {ONE: known.knowledge.roster.agents[ONE]}
+    roster = replace(known.knowledge.roster, agents=agents)
+    incomplete = replace(known, knowledge=replace(known.knowledge, roster=roster))
+    outcome = reconcile_state(incomplete, NOON + 300 * NS, build_config())
     assert [(change.after.runtime, change.after.value) for change in outcome.changes] == [
         (ONE, "idle"),
         (TWO, "unknown"),
@@ -112,6 +114,6 @@ def test_reconcile_publishes_time_changes_and_ends_unknown_agents():
 
 
 def test_locations_differ_by_pane():
-    outcome = turn([build_agent_started(NOON), build_agent_started(NOON, 2, pane=2)])
+    outcome = apply_facts([build_agent_started(NOON), build_agent_started(NOON, 2, pane=2)])
     assert {one.runtime.place.mux_pane for _, one in outcome.batch.facts} == {MuxPaneId("%1"), MuxPaneId("%2")}
     assert len(outcome.state.projections) == 2

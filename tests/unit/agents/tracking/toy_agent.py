@@ -55,24 +55,24 @@ class ToyAdapter:
         return [WatchedPath(source="notes", kind="lines", folder=home, pattern="*.log", hint=hint)] if home else []
 
     def read_record(self, record: SourceRecord) -> Sequence[Signal]:
-        words = dict(part.partition("=")[::2] for part in record.text.split(":"))
-        if record.source not in ("osc", "notes") or "state" not in words:
+        fields = dict(part.partition("=")[::2] for part in record.text.split(":"))
+        if record.source not in ("osc", "notes") or "state" not in fields:
             return []
-        state = STATES.get(words["state"], "unknown")
+        state = STATES.get(fields["state"], "unknown")
         return [
             Signal(
                 source=record.source,
                 tier="deterministic",
                 agent=self.name,
                 hint=record.hint,
-                session=words.get("id", ""),
+                session=fields.get("id", ""),
                 event_at=record.at,
                 ingested_at=record.at,
                 dedupe_key=record.event_id,
                 state=state,
                 reason="unsupported_signal" if state == "unknown" else None,
-                flags=FlagUpdate(usage_limited=True) if "limit" in words else FlagUpdate(),
-                payload={key: words[key] for key in ("model", "message", "end_reason") if key in words},
+                flags=FlagUpdate(usage_limited=True) if "limit" in fields else FlagUpdate(),
+                payload={key: fields[key] for key in ("model", "message", "end_reason") if key in fields},
             )
         ]
 
@@ -96,7 +96,7 @@ def _is_toy(argv: Sequence[str]) -> bool:
 
 
 def write_program(folder: Path) -> str:
-    """The program, in a folder of its own."""
+    """Write the program to a folder and return its path."""
     path = folder / PROGRAM_NAME
     path.write_text(PROGRAM_SCRIPT)
     return str(path)
@@ -104,9 +104,9 @@ def write_program(folder: Path) -> str:
 
 @contextmanager
 def install_adapter(folder: Path, monkeypatch) -> Iterator[None]:
-    """The adapter as a package would bring it: by nothing but an entry point."""
-    about = folder / "toy-1.0.dist-info"
-    about.mkdir()
-    (about / "entry_points.txt").write_text(f"[termvisor.agents]\ntoy = {__name__}:ADAPTER\n")
+    """Install the adapter by an entry point, like a package."""
+    dist_info = folder / "toy-1.0.dist-info"
+    dist_info.mkdir()
+    (dist_info / "entry_points.txt").write_text(f"[termvisor.agents]\ntoy = {__name__}:ADAPTER\n")
     monkeypatch.syspath_prepend(str(folder))
     yield

@@ -42,16 +42,16 @@ def build_pane_info(pane: int = 1, command: str = "bash", pid: int = 7, title: s
 
 
 def build_agent_started(at: int, number: int = 1, pane: int = 1, **fields) -> AgentStarted:
-    known = {"agent": "toy", "pid": 100 + number, "pid_started": 9, "cwd": "/home/ada", "started_at": at}
+    defaults = {"agent": "toy", "pid": 100 + number, "pid_started": 9, "cwd": "/home/ada", "started_at": at}
     runtime = AgentProcess(
-        id=RuntimeId(number), pane=PaneId(pane), place=build_location(f"%{pane}"), **(known | fields)
+        id=RuntimeId(number), pane=PaneId(pane), place=build_location(f"%{pane}"), **(defaults | fields)
     )
     return AgentStarted(at=at, runtime=runtime)
 
 
 def build_signal(at: int, state: StateName | None, **fields) -> Signal:
-    """What the toy says of itself; without a state it tells something beside it."""
-    known = {
+    """Build a signal of the toy agent; without a state it is a note."""
+    defaults = {
         "source": "osc",
         "tier": "deterministic",
         "agent": "toy",
@@ -62,11 +62,11 @@ def build_signal(at: int, state: StateName | None, **fields) -> Signal:
         "kind": "state" if state else "note",
         "state": state,
     }
-    return Signal(**(known | fields))
+    return Signal(**(defaults | fields))
 
 
 class TrackerScene:
-    """``knowing`` runs while the house is open. `again` is what a killed daemon comes back to."""
+    """A tracker that runs while the scene is open; `restart` kills and reopens it on the same store."""
 
     def __init__(self, store: Store, clock: FakeClock):
         self.store, self.clock = store, clock
@@ -96,7 +96,7 @@ class TrackerScene:
         await self.tracker.wait_stored()
 
     async def pass_time(self, seconds: float) -> None:
-        """Time passes, and whoever waited for it is awake."""
+        """Advance the clock and wait until the tracker has processed it."""
         await self.clock.advance(seconds)
         await self.submit(build_signal(self.clock.now(), None, source="process", tier="heuristic", kind="heartbeat"))
 
@@ -112,8 +112,8 @@ class TrackerScene:
 
     @contextmanager
     def subscribe_to_changes(self) -> Iterator[Subscription[StateChange]]:
-        with self.tracker.state_changes.subscribe() as news:
-            yield news
+        with self.tracker.state_changes.subscribe() as changes:
+            yield changes
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from tests.unit.wait_until import wait_until
 
 @pytest.fixture
 async def pane(tmux: PrivateTmux) -> str:
-    """A pane that shows one word and prints no more; tmux's id of it."""
+    """Return the tmux id of a pane that shows one word and prints nothing more."""
     mux_id = tmux.start_session(command="printf 'ready\\n'; exec sleep 1000")
     await wait_until(lambda: tmux("capture-pane", "-p", "-t", mux_id).strip() == "ready")
     return mux_id
@@ -20,13 +20,13 @@ async def pane(tmux: PrivateTmux) -> str:
 
 @pytest.fixture
 def notices() -> list[ControlNotice]:
-    """What the clients were told."""
+    """Collect the notices of the clients."""
     return []
 
 
 @pytest.fixture
 async def control(tmux: PrivateTmux, notices: list[ControlNotice]):
-    """Makes control clients, on the private session or as asked."""
+    """Return a function that makes control clients, by default on the private session."""
     clients: list[ControlClient] = []
 
     def make(argv: list[str] | None = None, tap: Callable | None = None) -> ControlClient:

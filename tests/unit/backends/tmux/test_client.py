@@ -35,19 +35,19 @@ asyncio.run(main())
 
 @pytest.fixture(params=["control", "plain"])
 async def client(request, pane, control, plain):
-    """Either way to ask; they must not differ in what they answer."""
+    """A control client or a plain client; their answers must not differ."""
     return {"control": control, "plain": lambda: plain}[request.param]()
 
 
-def sessions(tmux: PrivateTmux) -> list[str]:
+def list_sessions(tmux: PrivateTmux) -> list[str]:
     return tmux("list-sessions", "-F", "#{session_name}").split("\n")
 
 
-def reader_threads() -> list[str]:
+def list_reader_threads() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name == "tmux-control"]
 
 
-def descriptors() -> int:
+def count_descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
@@ -70,18 +70,18 @@ async def test_a_refused_command_returns_the_reason(client):
     assert "nobody" in reply.error
 
 
-async def test_a_command_that_tmux_does_not_know_is_an_error_and_the_next_one_works(pane, control):
+async def test_an_unknown_command_is_an_error_and_the_next_one_works(pane, control):
     client = control()
     assert "unknown command" in (await client.request("make-coffee")).error
     assert (await client.request("display-message -p still-here")).output_lines == (b"still-here",)
 
 
-async def test_many_requests_at_once_get_each_its_own_answer(client):
+async def test_concurrent_requests_get_their_own_answers(client):
     replies = await asyncio.gather(*(client.request(f"display-message -p n{number}") for number in range(8)))
     assert [reply.output_lines for reply in replies] == [(b"n%d" % number,) for number in range(8)]
 
 
-async def test_a_row_that_imitates_the_end_of_an_answer_is_only_a_row(tmux, control):
+async def test_a_row_that_imitates_the_end_of_a_reply_is_part_of_the_body(tmux, control):
     first, last = int(time.time()), 300
     script = f"for t in range({first}, {first} + 4):\\n for n in range({last}): print('%end', t, n, 1)"
     evil = tmux.start_session(command=f"{sys.executable} -c \"exec('''{script}''')\"; exec sleep 1000")
@@ -98,7 +98,7 @@ async def test_a_request_larger_than_a_pipe_arrives_whole(pane, control):
     assert reply.body == (text.encode(),)
 
 
-async def test_server_changes_are_noticed(tmux, pane, control, notices):
+async def test_server_changes_are_reported_as_notices(tmux, pane, control, notices):
     await control().request("display-message -p hello")
     tmux("new-session", "-d", "-s", "second", "sleep 1000")
     await wait_until(lambda: ControlNotice("sessions-changed") in notices)
@@ -127,12 +127,12 @@ async def test_the_exit_of_the_server_is_reported_once(tmux, pane, control, noti
     assert [notice for notice in notices if notice.name == "exit"] == [ControlNotice("exit")]
 
 
-async def test_an_owner_that_is_killed_leaves_neither_client_nor_session(tmux, pane):
+async def test_a_killed_owner_leaves_neither_client_nor_session(tmux, pane):
     with subprocess.Popen([sys.executable, "-c", OWNER, tmux.socket], stdout=subprocess.PIPE) as owner:
-        said = owner.stdout.readline(), sessions(tmux)
+        output = owner.stdout.readline(), list_sessions(tmux)
         owner.kill()
-    assert said == (b"here\n", ["_visor", "work"])
-    await wait_until(lambda: sessions(tmux) == ["work"])
+    assert output == (b"here\n", ["_visor", "work"])
+    await wait_until(lambda: list_sessions(tmux) == ["work"])
     assert tmux("list-clients") == ""
 
 
@@ -145,7 +145,7 @@ async def test_the_private_session_ends_with_its_last_client_only(tmux, pane, co
     await wait_until(lambda: len(tmux("list-clients").split("\n")) == 1)
     assert (await main.request("display-message -p still-here")).output_lines == (b"still-here",)
     main.close()
-    await wait_until(lambda: sessions(tmux) == ["work"])
+    await wait_until(lambda: list_sessions(tmux) == ["work"])
 
 
 async def test_wait_until_attached_returns_once_the_client_is_in_its_session(tmux, pane, control):
@@ -160,34 +160,34 @@ async def test_a_client_that_cannot_attach_raises_an_error(tmux, pane, control):
 
 
 async def test_an_output_client_gets_its_session_output_in_order_with_replies(tmux, control):
-    heard = []
+    items = []
     pane = tmux.start_session(command="cat")
-    client = control(build_output_argv("tmux", tmux.socket, tmux.read_format(pane, "#{session_id}")), tap=heard.append)
+    client = control(build_output_argv("tmux", tmux.socket, tmux.read_format(pane, "#{session_id}")), tap=items.append)
     await client.wait_until_attached()
     await client.request("display-message -p before")
     tmux.type_line(pane, "a-word")
     await wait_until(
-        lambda: b"".join(item.data for item in heard if isinstance(item, ControlOutput)).count(b"a-word\r\n") == 2
+        lambda: b"".join(item.data for item in items if isinstance(item, ControlOutput)).count(b"a-word\r\n") == 2
     )
     await client.request("display-message -p after")
-    kinds = [type(item).__name__ for item in heard if not isinstance(item, ControlNotice)]
+    kinds = [type(item).__name__ for item in items if not isinstance(item, ControlNotice)]
     assert (kinds[0], kinds[-1]) == ("ControlReply", "ControlReply")
     assert set(kinds[1:-1]) == {"ControlOutput"}
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 async def test_a_client_whose_reader_fails_exits_instead_of_blocking_its_server(pane, control, notices):
-    def broken(item: object) -> None:
+    def raise_error(item: object) -> None:
         raise ZeroDivisionError
 
-    client = control(tap=broken)
+    client = control(tap=raise_error)
     with pytest.raises(MuxError):
         await client.request("display-message -p hello")
     assert notices == [ControlNotice("exit")]
-    await wait_until(lambda: not reader_threads())
+    await wait_until(lambda: not list_reader_threads())
 
 
-async def test_a_stopped_server_is_an_error_in_time(tmux, client, monkeypatch):
+async def test_a_stopped_server_raises_after_the_timeout(tmux, client, monkeypatch):
     await client.request("display-message -p hello")
     monkeypatch.setattr(module, "_REPLY_TIMEOUT_S", 0.2)
     server = int(tmux("display-message", "-p", "#{pid}"))
@@ -199,7 +199,7 @@ async def test_a_stopped_server_is_an_error_in_time(tmux, client, monkeypatch):
         os.kill(server, signal.SIGCONT)
 
 
-async def test_where_no_server_is_there_is_an_error(folder):
+async def test_a_missing_server_is_an_error(folder):
     nowhere = PlainClient("tmux", f"{folder}/nowhere", count_fork=lambda: None)
     client = ControlClient(build_control_argv("tmux", f"{folder}/nowhere"), on_notice=lambda notice: None)
     for one in (nowhere, client):
@@ -227,7 +227,7 @@ async def test_a_plain_client_detects_another_server_on_its_socket(tmux, pane, p
         await plain.request("display-message -p same")
 
 
-async def test_every_plain_request_is_counted_as_a_program(tmux, pane):
+async def test_every_plain_request_is_counted_as_a_process(tmux, pane):
     forks = []
     one = PlainClient("tmux", tmux.socket, count_fork=lambda: forks.append(1))
     await one.request("display-message -p one")
@@ -241,11 +241,11 @@ async def test_both_clients_report_the_same_server(tmux, pane, control, plain):
     tmux("set", "-gw", "automatic-rename", "off")
     await wait_until(lambda: tmux.read_format(other, "#{pane_current_command}") == "sleep")
     await (controlled := control()).wait_until_attached()
-    told = []
+    answers = []
     for one in (controlled, plain):
         server: TmuxServer = await identify_server(one, tmux.socket)
         facts = await server.list_pane_facts()
-        told.append(
+        answers.append(
             (
                 server.instance,
                 server.version,
@@ -254,8 +254,8 @@ async def test_both_clients_report_the_same_server(tmux, pane, control, plain):
                 await server.capture_pane(pane, lines=50),
             )
         )
-    assert told[0] == told[1]
-    assert [facts.mux_id for facts in told[0][2]] == [pane, other]
+    assert answers[0] == answers[1]
+    assert [facts.mux_id for facts in answers[0][2]] == [pane, other]
 
 
 async def test_both_clients_open_pipes_and_are_refused_alike(tmux, pane, control, plain, folder):
@@ -270,22 +270,22 @@ async def test_both_clients_open_pipes_and_are_refused_alike(tmux, pane, control
 
 async def test_twenty_connections_leave_no_open_descriptor(pane, control):
     await control().request("display-message -p hello")
-    before = descriptors()
+    before = count_descriptors()
     for _ in range(20):
         client = control()
         client.close()
         client.close()
-    await wait_until(lambda: len(reader_threads()) == 1)
-    assert descriptors() == before
+    await wait_until(lambda: len(list_reader_threads()) == 1)
+    assert count_descriptors() == before
 
 
 async def test_a_closed_client_never_closes_a_reused_descriptor(pane, control):
     client = control()
     await client.request("display-message -p hello")
     client.close()
-    ours = [os.open("/dev/null", os.O_RDONLY) for _ in range(8)]
-    await wait_until(lambda: not reader_threads())
+    opened = [os.open("/dev/null", os.O_RDONLY) for _ in range(8)]
+    await wait_until(lambda: not list_reader_threads())
     await asyncio.sleep(0)
     client.close()
-    for fd in ours:
+    for fd in opened:
         os.close(fd)

@@ -38,17 +38,17 @@ WORDS = [
 ]
 
 
-def record(*texts: str, pane: str = "%5", ends: str = "0") -> bytes:
-    """As tmux answers."""
-    return FIELD_SEPARATOR.join(word.encode() for word in (pane, *WORDS[1:-1], ends, *texts)) + RECORD_SEPARATOR
+def build_record(*texts: str, pane: str = "%5", ends: str = "0") -> bytes:
+    """Build a record as tmux prints it."""
+    return FIELD_SEPARATOR.join(value.encode() for value in (pane, *WORDS[1:-1], ends, *texts)) + RECORD_SEPARATOR
 
 
-def listed(*records: bytes):
+def parse_records(*records: bytes):
     return parse_pane_facts(tuple(b"\n".join(records).split(b"\n")))
 
 
 def test_a_pane_has_all_its_facts():
-    (facts,) = listed(record("work", "build", "make", "/srv/app", "compiling"))
+    (facts,) = parse_records(build_record("work", "build", "make", "/srv/app", "compiling"))
     assert (facts.mux_id, facts.pid, facts.session_name, facts.window_index) == ("%5", 812, "work", 2)
     assert (facts.command, facts.cwd, facts.title) == ("make", "/srv/app", "compiling")
     assert (facts.session_attached, facts.session_clients) == (2, ("/dev/pts/7", "client-812"))
@@ -58,39 +58,41 @@ def test_a_pane_has_all_its_facts():
 @pytest.mark.parametrize(
     ("option", "ends"), [("0", False), ("off", False), ("1", True), ("on", True), ("keep-last", True)]
 )
-def test_a_session_that_ends_unattached_is_known_in_old_and_new_versions_of_tmux(option, ends):
-    (facts,) = listed(record("s", "w", "c", "/", "t", ends=option))
+def test_exit_unattached_is_parsed_for_old_and_new_versions_of_tmux(option, ends):
+    (facts,) = parse_records(build_record("s", "w", "c", "/", "t", ends=option))
     assert facts.session_ends_unattached is ends
 
 
 def test_a_window_linked_into_two_sessions_is_one_pane():
     texts = ("w", "c", "/", "t")
-    assert [facts.session_name for facts in listed(record("a", *texts), record("b", *texts))] == ["a"]
+    assert [facts.session_name for facts in parse_records(build_record("a", *texts), build_record("b", *texts))] == [
+        "a"
+    ]
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=20), min_size=5, max_size=5))
 def test_no_name_can_forge_a_pane_or_a_field(texts):
-    facts = listed(record(*texts), record("s", "w", "c", "/", "t", pane="%6"))
+    facts = parse_records(build_record(*texts), build_record("s", "w", "c", "/", "t", pane="%6"))
     assert [one.mux_id for one in facts] == ["%5", "%6"]
 
 
 def test_a_path_that_imitates_a_record_stays_a_path():
-    evil = "/tmp/<00>\n" + record("x", "x", "x", "x", "x", pane="%0").decode().replace(
+    evil = "/tmp/<00>\n" + build_record("x", "x", "x", "x", "x", pane="%0").decode().replace(
         FIELD_SEPARATOR.decode(), "<guess>"
     )
     evil = evil.replace(RECORD_SEPARATOR.decode(), "<guess>\n")
     for texts in (("s", "w", "c", evil, "t"), (evil, evil, evil, evil, evil)):
-        assert [one.mux_id for one in listed(record(*texts))] == ["%5"]
+        assert [one.mux_id for one in parse_records(build_record(*texts))] == ["%5"]
 
 
 def test_an_unreadable_listing_is_an_error_and_not_a_guess():
     with pytest.raises(MuxError):
-        listed(record("s", "w", "c", "/", "t").replace(RECORD_SEPARATOR, b"!"))
+        parse_records(build_record("s", "w", "c", "/", "t").replace(RECORD_SEPARATOR, b"!"))
     with pytest.raises(MuxError):
-        listed(record("s", "w", "c", "/", "t", "one more"))
+        parse_records(build_record("s", "w", "c", "/", "t", "one more"))
 
 
-def test_the_thin_listing_hides_our_own_pane():
+def test_the_short_listing_hides_the_private_pane():
     body = (
         FIELD_SEPARATOR.join((b"%1", b"10", b"0", b"0")) + RECORD_SEPARATOR,
         FIELD_SEPARATOR.join((b"%2", b"11", b"1", b"1")) + RECORD_SEPARATOR,

@@ -25,12 +25,12 @@ async def test_a_window_opened_without_a_target_moves_to_the_user_session(tmux, 
     assert tmux.read_format(quiet, "#{session_name} #{window_active}") == "work 0"
 
 
-async def test_our_own_window_stays(tmux, server):
+async def test_the_private_window_stays(tmux, server):
     assert await move_misplaced_windows(server) == 0
     assert tmux("list-windows", "-t", "=_visor:", "-F", "x") == "x"
 
 
-async def test_a_client_attached_to_our_session_is_moved_to_a_user_session(tmux, server):
+async def test_a_client_attached_to_the_private_session_is_moved_to_a_user_session(tmux, server):
     tmux.open_window("work", f"exec env -u TMUX tmux -S {tmux.socket} attach -t =_visor")
     await wait_until(lambda: tmux("list-clients", "-F", "#{client_control_mode} #{session_name}").count("_visor") == 2)
     assert await move_misplaced_windows(server) == 1

@@ -27,7 +27,7 @@ async def server(tmux, control):
 
 @pytest.fixture
 async def typed_bytes(tmux, server, folder):
-    """A program that keeps what it gets; the guard that fits it, and a reader of what it got."""
+    """Run a program that stores its input; return its guard and a function that reads the input."""
     path = f"{folder}/heard"
     pane = tmux.open_window("work", ECHO.format(path=path))
     await wait_until(lambda: tmux.read_format(pane, "#{pane_current_command}") == "cat")
@@ -55,7 +55,7 @@ async def typed_bytes(tmux, server, folder):
     ],
     ids=["word", "semicolon", "dashes", "formats", "lines", "unicode", "escape", "megabyte"],
 )
-async def test_a_text_arrives_exactly_as_it_is(server, typed_bytes, text):
+async def test_a_text_is_typed_unchanged(server, typed_bytes, text):
     guard, read_bytes = typed_bytes
     assert await server.write(guard, text) is None
     await wait_until(lambda: len(read_bytes()) >= len(text.encode()))
@@ -94,7 +94,7 @@ async def test_a_guard_may_require_text_on_the_screen(server, typed_bytes):
         await server.write(replace(guard, rows=("#{pane_id}",)), "x")
 
 
-async def test_the_choice_that_is_pointed_at_may_be_asked_for(tmux, server):
+async def test_a_guard_may_require_the_selected_option(tmux, server):
     pane = tmux.open_window("work", "printf ' ❯ 1. Yes\\n   2. No\\n'; exec cat")
     await wait_until(lambda: "2. No" in tmux("capture-pane", "-p", "-t", pane))
     guard = PaneGuard(pane=pane, pid=int(tmux.read_format(pane, "#{pane_pid}")))
@@ -102,7 +102,7 @@ async def test_the_choice_that_is_pointed_at_may_be_asked_for(tmux, server):
     assert isinstance(await server.press(replace(guard, rows=("❯ 2. No",)), ["Enter"]), GuardMismatch)
 
 
-async def test_a_pane_that_is_gone_is_not_mistaken_for_the_current_one(server, typed_bytes):
+async def test_a_gone_pane_is_not_mistaken_for_the_current_one(server, typed_bytes):
     guard, read_bytes = typed_bytes
     assert await server.write(replace(guard, pane="%999"), "text") == GuardMismatch("pane", "%999", "none")
     assert await server.write(guard, "only this") is None
@@ -118,7 +118,7 @@ async def test_a_pane_that_is_gone_is_not_mistaken_for_the_current_one(server, t
         (("set", "-w", "-t", "{pane}", "synchronize-panes", "on"), "synchronized"),
     ],
 )
-async def test_a_pane_that_would_not_take_it_or_not_alone_gets_nothing(tmux, server, typed_bytes, make, what):
+async def test_a_pane_in_a_mode_or_with_synchronized_input_gets_nothing(tmux, server, typed_bytes, make, what):
     guard, _ = typed_bytes
     tmux(*(word.format(pane=guard.pane) for word in make))
     found = await server.write(guard, "text")
@@ -135,7 +135,7 @@ async def test_a_dead_pane_gets_nothing(tmux, server):
     assert isinstance(found, GuardMismatch) and found.what == "dead"
 
 
-async def test_keys_are_pressed_by_name_and_unknown_names_are_no_text(server, typed_bytes):
+async def test_keys_are_sent_by_name_and_unknown_names_are_not_typed(server, typed_bytes):
     guard, read_bytes = typed_bytes
     assert await server.press(guard, ["C-c", "Escape", "Up", "a"]) is None
     await wait_until(lambda: read_bytes() == b"\x03\x1b\x1b[Aa")
@@ -188,7 +188,7 @@ async def test_an_attached_viewer_is_listed(tmux, server, folder):
     assert seen.viewers[0].typed_at > 0
 
 
-async def test_attached_clients_are_listed_without_our_own(tmux, server):
+async def test_attached_clients_are_listed_without_the_private_ones(tmux, server):
     assert await server.list_clients() == []
     pane = tmux.start_session("other", "cat")
     tmux.open_window("work", f"exec env -u TMUX LC_ALL=C.UTF-8 tmux -S {tmux.socket} attach -t =other")
@@ -199,7 +199,7 @@ async def test_attached_clients_are_listed_without_our_own(tmux, server):
 
 
 @pytest.mark.parametrize("where", ["session", "window", "pane"])
-async def test_a_program_is_started_where_it_is_wanted(tmux, server, typed_bytes, where, folder):
+async def test_a_program_is_started_at_the_requested_place(tmux, server, typed_bytes, where, folder):
     guard, _ = typed_bytes
     wanted = Spawn(
         where=where,
@@ -215,7 +215,7 @@ async def test_a_program_is_started_where_it_is_wanted(tmux, server, typed_bytes
     assert shown == f"{folder}|it's #{{pane_id}} $HOME|a b;#{{x}}"
 
 
-async def test_a_program_alone_is_started_by_its_path(tmux, server, folder):
+async def test_a_program_without_arguments_is_started_by_its_path(tmux, server, folder):
     path = f"{folder}/it's here"
     with open(path, "w") as file:
         file.write("#!/bin/sh\nprintf started\nexec sleep 600\n")
@@ -224,7 +224,7 @@ async def test_a_program_alone_is_started_by_its_path(tmux, server, folder):
     await wait_until(lambda: "started" in tmux("capture-pane", "-p", "-t", pane))
 
 
-async def test_a_pane_is_made_active_titled_and_closed(tmux, server, typed_bytes):
+async def test_a_pane_is_selected_titled_and_closed(tmux, server, typed_bytes):
     guard, _ = typed_bytes
     former, front = tmux.read_format(guard.pane, "#{pane_title}"), tmux.read_format("=work:", "#{pane_id}")
     assert await server.change_pane(guard, "title", "a #{pane_id} title") == AppliedPaneChange(
@@ -241,7 +241,7 @@ async def test_a_pane_is_made_active_titled_and_closed(tmux, server, typed_bytes
 
 
 @pytest.mark.parametrize("where", ["window", "pane"])
-async def test_a_place_that_is_not_named_is_not_guessed(server, where):
+async def test_opening_a_pane_without_a_named_place_is_a_bad_request(server, where):
     with pytest.raises(BadRequest):
         await server.open_pane(Spawn(where=where), None)
 
@@ -265,7 +265,7 @@ async def test_a_change_may_require_the_current_title(tmux, server, typed_bytes,
     assert tmux.read_format(guard.pane, "#{pane_title}") == "changed"
 
 
-async def test_a_change_may_depend_on_the_pane_in_front(tmux, server, typed_bytes):
+async def test_a_change_may_require_the_active_pane(tmux, server, typed_bytes):
     guard, _ = typed_bytes
     found = await server.change_pane(replace(guard, front=MuxPaneId("%999")), "activate")
     assert isinstance(found, GuardMismatch) and (found.what, found.expected) == ("front", "%999")
@@ -273,7 +273,7 @@ async def test_a_change_may_depend_on_the_pane_in_front(tmux, server, typed_byte
     assert isinstance(await server.change_pane(replace(guard, front=front), "activate"), AppliedPaneChange)
 
 
-def test_a_session_by_name():
+def test_a_session_is_created_by_name():
     assert build_spawn_command(Spawn(where="session", session="work", name="main"), None) == (
         'new-session -d -P -F \'#{pane_id} #{pane_pid}\' -s "work" -n "main"'
     )
@@ -290,17 +290,17 @@ def test_a_pane_is_split_from_the_named_one():
 
 
 @pytest.mark.parametrize("where", ["window", "pane"])
-def test_no_place_is_guessed(where):
+def test_a_spawn_command_without_a_named_place_is_a_bad_request(where):
     with pytest.raises(BadRequest):
         build_spawn_command(Spawn(where=where), None)
 
 
 @pytest.mark.parametrize("more", [{"keeps_failure": True}, {"account": "openai/work"}])
-def test_a_program_that_may_fail_keeps_its_pane_by_a_command_in_it(more):
-    told = build_spawn_command(Spawn(where="session", command=("codex", "resume", "a b"), **more), None)
-    assert "remain-on-exit failed" in told
-    assert told.endswith(' "sh" "codex" "resume" "a b"')
+def test_an_agent_that_fails_keeps_its_pane_open(more):
+    command = build_spawn_command(Spawn(where="session", command=("codex", "resume", "a b"), **more), None)
+    assert "remain-on-exit failed" in command
+    assert command.endswith(' "sh" "codex" "resume" "a b"')
 
 
-def test_any_other_closes_with_its_program():
+def test_another_program_closes_its_pane():
     assert "remain-on-exit" not in build_spawn_command(Spawn(where="session", command=("make", "test")), None)

@@ -17,7 +17,7 @@ COUNTING = "i=0; while :; do i=$((i+1)); echo $i; done"
 
 @pytest.fixture
 async def server(tmux, pane, control) -> TmuxServer:
-    """A server that was listed once, as every watch does first."""
+    """A server that was listed once, like at the start of a watch."""
     client = control()
     await client.wait_until_attached()
     found = await identify_server(client, tmux.socket)
@@ -26,16 +26,16 @@ async def server(tmux, pane, control) -> TmuxServer:
 
 
 async def dead_pane(tmux) -> str:
-    """A pane whose program ended and that stays."""
+    """A pane that remains after its program exited."""
     tmux("set", "-g", "remain-on-exit", "on")
     mux_id = tmux.open_window("work", "exit 3")
     await wait_until(lambda: tmux.read_format(mux_id, "#{pane_dead}") == "1")
     return mux_id
 
 
-def numbers(seen: PaneCapture, piped: bytes) -> list[int]:
-    """What was captured and the whole lines that came through the pipe afterwards, put together as one text."""
-    shown = "\n".join(seen.rows).rstrip() + ("" if seen.cursor_x else "\n")
+def list_numbers(capture: PaneCapture, piped: bytes) -> list[int]:
+    """Return the numbers of the capture and of the complete lines of the pipe after it."""
+    shown = "\n".join(capture.rows).rstrip() + ("" if capture.cursor_x else "\n")
     return [int(word) for word in (shown + piped.decode().rpartition("\r\n")[0]).split()]
 
 
@@ -52,7 +52,7 @@ async def test_exit_unattached_is_read_from_the_server(tmux, server):
     assert (await identify_server(server.client, tmux.socket)).exits_unattached
 
 
-async def test_our_own_session_is_in_no_listing(tmux, pane, server):
+async def test_the_private_session_is_in_no_listing(tmux, pane, server):
     assert "_visor" in tmux("list-sessions", "-F", "#{session_name}")
     assert [facts.mux_id for facts in await server.list_pane_facts()] == [pane]
     assert list(await server.list_pane_statuses()) == [pane]
@@ -78,7 +78,7 @@ async def test_destroy_unattached_is_in_the_facts(tmux, pane, server):
     assert ends.get("work", True) is True
 
 
-async def test_names_paths_and_titles_come_as_they_are(tmux, pane, server, folder):
+async def test_names_paths_and_titles_are_unchanged(tmux, pane, server, folder):
     weird = f"{folder}/a\x1fb\x1e\n%9\x1f1\x1f '\"#{{pid}}"
     os.mkdir(weird)
     name = 'we\'ird "na;me" #{pid} é日'
@@ -92,7 +92,7 @@ async def test_names_paths_and_titles_come_as_they_are(tmux, pane, server, folde
     assert facts[other].title == tmux.read_format(other, "#{pane_title}")
 
 
-async def test_a_program_that_keeps_changing_its_name_spoils_no_listing(tmux, pane, server, folder):
+async def test_a_program_that_keeps_changing_its_name_breaks_no_listing(tmux, pane, server, folder):
     os.symlink("/bin/sh", f"{folder}/a-much-longer-name")
     other = tmux.open_window("work", f"n=0; while :; do {folder}/a-much-longer-name -c :; cd /tmp; cd {folder}; done")
     listings = [{facts.mux_id for facts in await server.list_pane_facts()} for _ in range(300)]
@@ -102,14 +102,14 @@ async def test_a_program_that_keeps_changing_its_name_spoils_no_listing(tmux, pa
 async def test_the_screen_is_captured_with_its_cursor(tmux, server):
     mux_id = tmux.open_window("work", r"printf 'one\n\033[31mred\033[0m two'; exec sleep 1000")
     await wait_until(lambda: tmux.read_format(mux_id, "#{cursor_x}") == "7")
-    seen = await server.capture_pane(mux_id)
-    assert seen.rows[:3] == ("one", "red two", "")
-    assert (seen.width, seen.height, len(seen.rows)) == (100, 30, 30)
-    assert (seen.cursor_x, seen.cursor_y, seen.alternate) == (7, 1, False)
+    capture = await server.capture_pane(mux_id)
+    assert capture.rows[:3] == ("one", "red two", "")
+    assert (capture.width, capture.height, len(capture.rows)) == (100, 30, 30)
+    assert (capture.cursor_x, capture.cursor_y, capture.alternate) == (7, 1, False)
     assert "\x1b[31mred" in (await server.capture_pane(mux_id, escapes=True)).rows[1]
 
 
-async def test_scrollback_comes_before_the_screen_and_a_long_line_is_one_row(tmux, server):
+async def test_scrollback_is_captured_before_the_screen_and_a_long_line_is_one_row(tmux, server):
     mux_id = tmux.open_window("work", f"seq 1 100; printf '{'x' * 250}\\nend'; exec sleep 1000")
     await wait_until(lambda: tmux.read_format(mux_id, "#{cursor_x}") == "3")
     assert "60" not in (await server.capture_pane(mux_id)).rows
@@ -120,12 +120,12 @@ async def test_scrollback_comes_before_the_screen_and_a_long_line_is_one_row(tmu
 async def test_the_rows_above_the_screen_are_captured_with_it(tmux, server):
     mux_id = tmux.open_window("work", f"printf '{'a' * 100}{'b' * 100}\\n'; seq 1 28; printf end; exec sleep 1000")
     await wait_until(lambda: tmux.read_format(mux_id, "#{cursor_x}") == "3")
-    seen = await server.capture_pane(mux_id)
-    assert (seen.rows_above, seen.rows[:2]) == (("a" * 100,), ("b" * 100, "1"))
+    capture = await server.capture_pane(mux_id)
+    assert (capture.rows_above, capture.rows[:2]) == (("a" * 100,), ("b" * 100, "1"))
     assert (await server.capture_pane(mux_id, lines=5)).rows_above == ()
 
 
-async def test_there_are_no_rows_above_without_scrollback_or_on_the_alternate_screen(tmux, pane, server):
+async def test_without_scrollback_or_on_the_alternate_screen_no_rows_are_above(tmux, pane, server):
     mux_id = tmux.open_window("work", r"seq 1 100; printf '\033[?1049hfull'; exec sleep 1000")
     await wait_until(lambda: tmux.read_format(mux_id, "#{cursor_x}") == "4")
     assert [(await server.capture_pane(one)).rows_above for one in (pane, mux_id)] == [(), ()]
@@ -137,7 +137,7 @@ async def test_the_alternate_screen_is_reported(tmux, server):
     assert (await server.capture_pane(mux_id)).alternate
 
 
-async def test_a_pane_that_is_gone_cannot_be_captured(server):
+async def test_a_gone_pane_cannot_be_captured(server):
     with pytest.raises(MuxError, match="%99 is gone"):
         await server.capture_pane("%99")
 
@@ -146,24 +146,24 @@ async def test_a_pipe_carries_the_output_after_the_capture(tmux, server, folder)
     mux_id = tmux.open_window("work", "cat")
     tmux.type_line(mux_id, "before")
     await wait_until(lambda: tmux("capture-pane", "-p", "-t", mux_id).count("before") == 2)
-    seen = await server.open_pipe(mux_id, f"exec cat > {folder}/log", lines=10)
-    assert isinstance(seen, PaneCapture)
-    assert seen.rows[:2] == ("before", "before")
+    capture = await server.open_pipe(mux_id, f"exec cat > {folder}/log", lines=10)
+    assert isinstance(capture, PaneCapture)
+    assert capture.rows[:2] == ("before", "before")
     tmux.type_line(mux_id, "after")
     await wait_until(lambda: Path(folder, "log").read_text().count("after") == 2)
     assert "before" not in Path(folder, "log").read_text()
 
 
-async def test_capture_and_pipe_join_without_a_missing_or_doubled_number(tmux, server, folder):
+async def test_capture_and_pipe_join_without_a_missing_or_repeated_number(tmux, server, folder):
     mux_id = tmux.open_window("work", COUNTING)
     for turn in range(10):
         log = Path(folder, f"log{turn}")
-        seen = await server.open_pipe(mux_id, f"exec cat > {log}", lines=100)
+        capture = await server.open_pipe(mux_id, f"exec cat > {log}", lines=100)
         await wait_until(lambda log=log: log.exists() and log.stat().st_size > 2000)
         await server.close_pipe(mux_id)
-        found = numbers(seen, log.read_bytes())
+        found = list_numbers(capture, log.read_bytes())
         assert found == list(range(found[0], found[0] + len(found)))
-        assert len(found) > len(seen.rows)
+        assert len(found) > len(capture.rows)
 
 
 async def test_a_pane_with_a_pipe_keeps_it(tmux, pane, server, folder):
@@ -173,7 +173,7 @@ async def test_a_pane_with_a_pipe_keeps_it(tmux, pane, server, folder):
     assert not os.path.exists(f"{folder}/ours")
 
 
-async def test_a_dead_pipe_of_ours_is_replaced_on_request(tmux, pane, server, folder):
+async def test_a_dead_termvisor_pipe_is_replaced_on_request(tmux, pane, server, folder):
     tmux("pipe-pane", "-t", pane, f"exec cat > {folder}/old")
     assert isinstance(await server.open_pipe(pane, f"touch {folder}/new; exec cat", lines=0, replace=True), PaneCapture)
     await wait_until(lambda: os.path.exists(f"{folder}/new"))
@@ -187,14 +187,14 @@ async def test_dead_and_gone_panes_are_refused_and_no_other_pane_is_piped(tmux, 
     assert not os.path.exists(f"{folder}/ours")
 
 
-async def test_a_command_with_every_sign_reaches_the_shell_as_it_is(tmux, pane, server, folder):
+async def test_a_command_with_special_characters_reaches_the_shell_unchanged(tmux, pane, server, folder):
     sign = "a'b\"c\\d;e $HOME `x` {y}"
     quoted = sign.replace("'", "'\\''")
     await server.open_pipe(pane, f"printf %%s '{quoted}' > {folder}/said", lines=0)
     await wait_until(lambda: os.path.exists(f"{folder}/said") and Path(folder, "said").read_text() == sign)
 
 
-async def test_closing_a_pipe_touches_that_pane_only(tmux, pane, server, folder):
+async def test_closing_a_pipe_affects_that_pane_only(tmux, pane, server, folder):
     other = tmux.open_window("work", "cat")
     for mux_id in (pane, other):
         await server.open_pipe(mux_id, "exec cat > /dev/null", lines=0)
@@ -206,7 +206,7 @@ async def test_closing_a_pipe_touches_that_pane_only(tmux, pane, server, folder)
     }
 
 
-async def test_when_only_our_session_is_left_the_server_ends(tmux, pane, server):
+async def test_the_server_exits_when_only_the_private_session_is_left(tmux, pane, server):
     await server.leave_if_last()
     assert tmux.is_running
     tmux("kill-session", "-t", "=work")
@@ -217,7 +217,7 @@ async def test_when_only_our_session_is_left_the_server_ends(tmux, pane, server)
     await wait_until(lambda: read_start_time(server.instance.pid) == 0)
 
 
-async def test_a_server_that_is_gone_answers_nothing(tmux, server):
+async def test_requests_to_a_gone_server_fail(tmux, server):
     tmux.kill_server()
     for call in (
         server.list_pane_statuses,

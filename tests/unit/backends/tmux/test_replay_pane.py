@@ -26,14 +26,14 @@ async def test_fed_bytes_are_rendered_when_feed_returns(replay_pane: ReplayPane)
         assert (await capture_rows(replay_pane))[0] == str(number)
 
 
-async def test_a_cut_inside_a_sequence_or_a_letter_changes_nothing(replay_pane: ReplayPane) -> None:
+async def test_a_chunk_border_inside_a_sequence_or_character_changes_nothing(replay_pane: ReplayPane) -> None:
     for byte in "é\x1b[?25h\x1b(Bred\x1b]0;title\x07\x1b[3;5Hthere日".encode():
         await replay_pane.feed(bytes([byte]))
         await replay_pane.capture_pane()
     assert await capture_rows(replay_pane) == ["éred", "", "    there日", "", ""]
 
 
-async def test_bytes_pass_as_they_are_and_nothing_is_echoed(replay_pane: ReplayPane) -> None:
+async def test_bytes_are_rendered_unchanged_and_not_echoed(replay_pane: ReplayPane) -> None:
     await replay_pane.feed(b"one\ntwo\x03\x04\x11\x13\x1a\x1c\r\nthree")
     assert (await capture_rows(replay_pane))[:3] == ["one", "   two", "three"]
 
@@ -46,18 +46,18 @@ async def test_replies_to_queries_in_a_recording_are_discarded(replay_pane: Repl
 
 async def test_geometry_and_cursor_are_captured(replay_pane: ReplayPane) -> None:
     await replay_pane.feed(b"\x1b[?1049h\x1b[?25l\x1b[3;7Hx")
-    look = await replay_pane.capture_pane()
-    assert (look.width, look.height, look.cursor_x, look.cursor_y) == (20, 5, 7, 2)
-    assert (look.alternate, look.has_cursor) == (True, False)
+    capture = await replay_pane.capture_pane()
+    assert (capture.width, capture.height, capture.cursor_x, capture.cursor_y) == (20, 5, 7, 2)
+    assert (capture.alternate, capture.has_cursor) == (True, False)
     await replay_pane.resize(PaneSize(30, 9))
-    look = await replay_pane.capture_pane()
-    assert (look.width, look.height) == (30, 9)
+    capture = await replay_pane.capture_pane()
+    assert (capture.width, capture.height) == (30, 9)
 
 
 async def test_rows_above_are_captured_if_the_first_row_may_continue_them(replay_pane: ReplayPane) -> None:
     await replay_pane.feed(b"a" * 20 + b"b" * 20 + b"\r\n1\r\n2\r\n3\r\n4")
-    look = await replay_pane.capture_pane()
-    assert (look.rows_above, look.rows[0].rstrip()) == (("a" * 20,), "b" * 20)
+    capture = await replay_pane.capture_pane()
+    assert (capture.rows_above, capture.rows[0].rstrip()) == (("a" * 20,), "b" * 20)
     await replay_pane.feed(b"\r\n5")
     assert (await replay_pane.capture_pane()).rows_above == ()
 
@@ -67,9 +67,9 @@ async def test_a_flood_is_rendered_completely(replay_pane: ReplayPane) -> None:
     assert (await capture_rows(replay_pane))[-2] == "line 99999"
 
 
-async def test_two_easels_do_not_touch_each_other(folder: str) -> None:
-    studio = ReplayServer("tmux", f"{folder}/render")
-    async with studio.open_pane(PaneSize(20, 5)) as one, studio.open_pane(PaneSize(20, 5)) as other:
+async def test_two_replay_panes_do_not_affect_each_other(folder: str) -> None:
+    replay_server = ReplayServer("tmux", f"{folder}/render")
+    async with replay_server.open_pane(PaneSize(20, 5)) as one, replay_server.open_pane(PaneSize(20, 5)) as other:
         await asyncio.gather(one.feed(b"one" * 3), other.feed(b"two"))
         assert ((await capture_rows(one))[0], (await capture_rows(other))[0]) == ("oneoneone", "two")
 

@@ -17,14 +17,14 @@ from tests.unit.wait_until import wait_until
 SIZE = PaneSize(20, 5)
 OWNER = """
 import asyncio, sys
-from termvisor.backends.tmux.replay_pane import Size
-from termvisor.backends.tmux.replay_server import Studio
+from termvisor.backends.tmux.replay_pane import PaneSize
+from termvisor.backends.tmux.replay_server import ReplayServer
 
 async def main():
-    async with Studio("tmux", sys.argv[1]).easel(Size(20, 5)) as easel:
-        await easel.feed(b"x")
-        reply = await easel._client.request(f'display-message -p -t {easel._pane} "#{{pid}} #{{pane_pid}}"')
-        print(reply.printed[0].decode(), flush=True)
+    async with ReplayServer("tmux", sys.argv[1]).open_pane(PaneSize(20, 5)) as replay_pane:
+        await replay_pane.feed(b"x")
+        reply = await replay_pane._client.request(f'display-message -p -t {replay_pane._pane} "#{{pid}} #{{pane_pid}}"')
+        print(reply.output_lines[0].decode(), flush=True)
         await asyncio.sleep(1000)
 
 asyncio.run(main())
@@ -32,17 +32,17 @@ asyncio.run(main())
 
 
 async def test_the_server_exits_with_its_last_pane_and_leaves_no_files(folder: str) -> None:
-    studio = ReplayServer("tmux", f"{folder}/render")
-    async with studio.open_pane(SIZE):
-        async with studio.open_pane(SIZE) as second:
+    replay_server = ReplayServer("tmux", f"{folder}/render")
+    async with replay_server.open_pane(SIZE):
+        async with replay_server.open_pane(SIZE) as second:
             await second.feed(b"x")
-        assert studio.is_open
+        assert replay_server.is_open
         assert is_server_listening(f"{folder}/render")
-    assert not studio.is_open
+    assert not replay_server.is_open
     assert os.listdir(folder) == []
 
 
-async def test_it_dies_with_us_even_when_we_are_killed(folder: str) -> None:
+async def test_the_server_exits_when_its_owner_is_killed(folder: str) -> None:
     with subprocess.Popen([sys.executable, "-c", OWNER, f"{folder}/render"], stdout=subprocess.PIPE) as owner:
         assert owner.stdout is not None
         pids = [int(word) for word in owner.stdout.readline().split()]
@@ -54,36 +54,36 @@ async def test_it_dies_with_us_even_when_we_are_killed(folder: str) -> None:
         await replay_pane.feed(b"a socket that was left behind does not matter")
 
 
-async def test_after_a_crash_the_next_easel_has_a_new_server(folder: str) -> None:
-    studio = ReplayServer("tmux", f"{folder}/render")
-    async with studio.open_pane(SIZE) as replay_pane:
-        studio._server.child.kill()
+async def test_after_a_crash_the_next_replay_pane_has_a_new_server(folder: str) -> None:
+    replay_server = ReplayServer("tmux", f"{folder}/render")
+    async with replay_server.open_pane(SIZE) as replay_pane:
+        replay_server._server.child.kill()
         with pytest.raises(MuxError):
             await replay_pane.feed(b"x" * 100_000)
-        async with studio.open_pane(SIZE) as other:
+        async with replay_server.open_pane(SIZE) as other:
             await other.feed(b"drawn")
-    assert not studio.is_open
+    assert not replay_server.is_open
 
 
 async def test_the_number_of_replays_is_limited(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("termvisor.backends.tmux.replay_server._MAX_PANES", 1)
-    studio = ReplayServer("tmux", f"{folder}/render")
-    async with studio.open_pane(SIZE):
+    replay_server = ReplayServer("tmux", f"{folder}/render")
+    async with replay_server.open_pane(SIZE):
         with pytest.raises(Conflict):
-            async with studio.open_pane(SIZE):
+            async with replay_server.open_pane(SIZE):
                 pass
 
 
 async def test_a_missing_tmux_is_an_error(folder: str) -> None:
-    studio = ReplayServer(f"{folder}/none", f"{folder}/render")
+    replay_server = ReplayServer(f"{folder}/none", f"{folder}/render")
     with pytest.raises(MuxError):
-        async with studio.open_pane(SIZE):
+        async with replay_server.open_pane(SIZE):
             pass
 
 
 async def test_a_recording_cannot_reach_the_clipboard_or_the_outer_terminal(folder: str) -> None:
-    studio = ReplayServer("tmux", f"{folder}/render")
-    async with studio.open_pane(SIZE) as replay_pane:
+    replay_server = ReplayServer("tmux", f"{folder}/render")
+    async with replay_server.open_pane(SIZE) as replay_pane:
         await replay_pane.feed(b"\x1b]52;c;c2VjcmV0\x07\x1bPtmux;\x1b\x1b]52;c;c2VjcmV0\x07\x1b\\\x07done")
         reply = await replay_pane._client.request("list-buffers")
         assert reply.output_lines == ()

@@ -32,7 +32,7 @@ QUESTION = Approval(
 )
 
 
-def test_each_channel_gets_a_notice_with_the_command_to_answer():
+def test_each_channel_gets_a_notification_with_the_command_to_answer():
     (terminal, desktop) = build_notices(QUESTION, ("terminal", "desktop", "terminal"))
     assert (terminal.way, desktop.way, terminal.pane) == ("terminal", "desktop", None)
     assert terminal.title == "Approval required: visor approve 3"
@@ -57,25 +57,25 @@ def test_a_request_that_needs_two_answers_is_notified():
     assert len(build_notices(replace(QUESTION, needs=2, actor=replace(ROBOT, kind="human")), ("terminal",))) == 1
 
 
-async def test_a_way_that_hangs_or_is_refused_keeps_no_other_question_waiting():
+async def test_a_hanging_or_refused_notification_delays_no_other_request():
     bus: Bus[Approval] = Bus()
-    told: list[str] = []
+    sent: list[str] = []
 
-    async def tell(notice: Notify, _key: str) -> None:
-        told.append(notice.title[-1])
+    async def send(notice: Notify, _key: str) -> None:
+        sent.append(notice.title[-1])
         if notice.title.endswith("1"):
             await asyncio.Event().wait()
         if notice.title.endswith("2"):
             raise Refused("no")
 
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(notify_approvals(bus, lambda: ("terminal",), tell))
+        task = group.create_task(notify_approvals(bus, lambda: ("terminal",), send))
         await let_tasks_run()
         for number in (1, 2, 3):
             bus.publish(replace(QUESTION, id=number))
         await let_tasks_run()
         task.cancel()
-    assert told == ["1", "2", "3"]
+    assert sent == ["1", "2", "3"]
 
 
 def test_a_leftover_request_is_notified_again_under_the_same_key():
@@ -84,64 +84,64 @@ def test_a_leftover_request_is_notified_again_under_the_same_key():
     assert build_open_notices([replace(QUESTION, actor=replace(ROBOT, kind="human"))], ("terminal",)) == []
 
 
-def test_many_that_were_left_open_are_one_notice_a_way():
+def test_many_leftover_requests_are_one_notification_per_channel():
     many = [replace(QUESTION, id=number, correlation=f"c{number}") for number in range(9)]
-    told = [(notice.title, notice.way) for notice, _ in build_open_notices(many, ("terminal", "webhook"))]
+    sent = [(notice.title, notice.way) for notice, _ in build_open_notices(many, ("terminal", "webhook"))]
     title = "9 requests need approval: visor inbox"
-    assert told == [(title, "terminal"), (title, "webhook")]
+    assert sent == [(title, "terminal"), (title, "webhook")]
 
 
 async def test_leftover_requests_are_notified_by_the_next_daemon():
-    told: list[tuple[str, str]] = []
+    sent: list[tuple[str, str]] = []
 
-    async def tell(notice: Notify, key: str) -> None:
-        told.append((notice.title[-1], key))
+    async def send(notice: Notify, key: str) -> None:
+        sent.append((notice.title[-1], key))
 
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(notify_approvals(Bus(), lambda: ("terminal",), tell, [QUESTION]))
+        task = group.create_task(notify_approvals(Bus(), lambda: ("terminal",), send, [QUESTION]))
         await let_tasks_run()
         task.cancel()
-    assert told == [("3", "question.3.c")]
+    assert sent == [("3", "question.3.c")]
 
 
 @pytest.fixture
-async def home():
+async def scene():
     with make_short_folder() as folder:
         async with open_gate_scene(folder) as opened:
             yield opened
 
 
-async def test_a_real_question_reaches_the_person_at_a_real_terminal_and_no_second_question_comes_of_it(home):
+async def test_an_approval_request_reaches_an_attached_client_and_needs_no_approval(scene):
     robot = replace(ROBOT, uid=os.getuid())
-    with attach_client(home.tmux, "work") as person:
+    with attach_client(scene.tmux, "work") as person:
         with pytest.raises(NeedsApproval):
-            await home.world.gate_components.gate.run(Spawn(where="window", session="work"), robot, Preconditions())
+            await scene.services.gate_components.gate.run(Spawn(where="window", session="work"), robot, Preconditions())
         await person.wait_for_output(b"Approval required: visor approve 1")
-        assert [one.kind for one in await home.store.approvals.list()] == ["spawn"]
+        assert [one.kind for one in await scene.store.approvals.list()] == ["spawn"]
 
         async def outcomes():
-            return [one.outcome for one in await home.store.audit.list() if one.kind == "notify"]
+            return [one.outcome for one in await scene.store.audit.list() if one.kind == "notify"]
 
-        assert await recorded(outcomes) == ["", "done"]
+        assert await wait_for_outcomes(outcomes) == ["", "done"]
 
 
-async def recorded(look) -> list[str]:
+async def wait_for_outcomes(read_outcomes) -> list[str]:
     found: list[str] = []
 
     async def again() -> None:
         while len(found) < 2:
-            found[:] = await look()
+            found[:] = await read_outcomes()
 
     async with asyncio.timeout(10):
         await again()
     return found
 
 
-async def test_without_channels_nothing_is_sent(home):
-    parts = home.world._components
+async def test_without_channels_nothing_is_sent(scene):
+    parts = scene.services._components
     parts.settings = replace(parts.settings, notify_ways=())
-    with attach_client(home.tmux, "work") as person:
+    with attach_client(scene.tmux, "work") as person:
         with pytest.raises(NeedsApproval):
-            await home.world.gate_components.gate.run(Spawn(where="window", session="work"), ROBOT, Preconditions())
+            await scene.services.gate_components.gate.run(Spawn(where="window", session="work"), ROBOT, Preconditions())
         await wait_until(lambda: b"\x1b" in person.read_output())
-        assert [one.kind for one in await home.store.audit.list() if one.kind == "notify"] == []
+        assert [one.kind for one in await scene.store.audit.list() if one.kind == "notify"] == []

@@ -93,7 +93,7 @@ async def test_the_agents_server_is_preferred():
     session = ScriptedSessionControl(PERMISSION_REQUEST)
     async with run_watcher(session) as (tracker, gate):
         tracker.set_state("waiting_approval")
-        await wait_until(lambda: session.said == ["allow"])
+        await wait_until(lambda: session.received == ["allow"])
         assert [action.tool for action in gate.requests] == ["shell"]
 
 

@@ -22,7 +22,7 @@ SETTINGS = {"thin_interval": 0.2, "full_interval": 1.0, "flush_interval": 0.02, 
 
 @pytest.fixture
 async def scene(tmp_path, monkeypatch):
-    """A watched shell, a toy agent that could be started there, and the news of agents."""
+    """A captured shell and a toy agent that can be started in it."""
     with (
         make_short_folder() as folder,
         run_private_tmux(folder) as tmux,
@@ -44,46 +44,46 @@ class Scene:
     def open_services(self):
         return open_services(self.places, self.settings)
 
-    def type(self, text: str) -> None:
+    def type_line(self, text: str) -> None:
         self.tmux.type_line(self.pane, text)
 
 
-async def until(news, is_it) -> StateChange:
+async def wait_for_change(changes, matches) -> StateChange:
     async with asyncio.timeout(20):
         while True:
-            change = await news.get()
-            if is_it(change.after):
+            change = await changes.get()
+            if matches(change.after):
                 return change
 
 
-async def becomes(news, value) -> StateChange:
-    return await until(news, lambda state: state.value == value)
+async def wait_for_state(changes, value) -> StateChange:
+    return await wait_for_change(changes, lambda state: state.value == value)
 
 
-async def heard(services):
+async def wait_for_capture(services):
     async with asyncio.timeout(20):
         while not (panes := [pane for pane in await services.panes.list_panes() if pane.heard_by == "pipe"]):
             await asyncio.sleep(0.02)
     return panes[0].id
 
 
-async def ends(services, pane, reason) -> None:
-    """Wait until the only session of a pane is over for this reason."""
+async def wait_for_session_end(services, pane, reason) -> None:
+    """Wait until the only session of a pane ended for this reason."""
     async with asyncio.timeout(20):
         while [one.end_reason for one in await services.agents.list_sessions(pane=pane)] != [reason]:
             await asyncio.sleep(0.02)
 
 
-async def test_an_agent_is_recognised_followed_and_seen_to_leave(scene):
+async def test_an_agent_is_recognized_tracked_and_ended(scene):
     async with scene.open_services() as services:
-        pane = await heard(services)
-        with services.agents.subscribe_state_changes() as news:
-            scene.type(f"bash -c '{scene.call}; true'")
-            began = await until(news, lambda state: state.agent == "toy")
+        pane = await wait_for_capture(services)
+        with services.agents.subscribe_state_changes() as changes:
+            scene.type_line(f"bash -c '{scene.call}; true'")
+            began = await wait_for_change(changes, lambda state: state.agent == "toy")
             assert (began.before, began.after.value, began.after.pane) == (None, "unknown", pane)
             for word, value in (("working", "running"), ("blocked", "waiting_approval"), ("done", "completed")):
-                scene.type(f"{word} id=abc:model=toy-1")
-                state = (await becomes(news, value)).after
+                scene.type_line(f"{word} id=abc:model=toy-1")
+                state = (await wait_for_state(changes, value)).after
                 assert (state.evidence_mode, state.source, state.presence) == ("deterministic", "osc", "managed")
                 (signal,) = (await services.agents.find_signals([state.evidence])).values()
                 assert (signal.source, signal.state, signal.session) == ("osc", value, "abc")
@@ -91,49 +91,49 @@ async def test_an_agent_is_recognised_followed_and_seen_to_leave(scene):
             assert (view.need, view.session.external_id, view.session.model) == ("review", "abc", "toy-1")
             explanation = await services.agents.explain_state(pane)
             assert explanation.testimonies[0].role == "decides"
-            scene.type("bye")
-            gone = await until(news, lambda state: state.presence == "unmanaged")
+            scene.type_line("bye")
+            gone = await wait_for_change(changes, lambda state: state.presence == "unmanaged")
             assert gone.after.runtime == began.after.runtime
         assert await services.agents.list_views() == {}
         (session,) = await services.agents.list_sessions()
         assert (session.end_reason, session.resume) == ("completed", ("toy-agent", "--resume", "abc"))
-        told = [event.kind for event in await services.history.list_events(pane=pane, limit=50)]
-        assert [kind for kind in told if kind.startswith(("agent", "state"))] == [
+        kinds = [event.kind for event in await services.history.list_events(pane=pane, limit=50)]
+        assert [kind for kind in kinds if kind.startswith(("agent", "state"))] == [
             "agent_began",
             *["state_changed"] * 3,
             "agent_ended",
         ]
 
 
-async def test_a_daemon_that_comes_back_knows_the_same_agent(scene):
+async def test_a_restarted_daemon_knows_the_same_agent(scene):
     async with scene.open_services() as services:
-        await heard(services)
-        with services.agents.subscribe_state_changes() as news:
-            scene.type(scene.call)
-            await until(news, lambda state: state.agent == "toy")
-            scene.type("blocked")
-            before = (await becomes(news, "waiting_approval")).after
+        await wait_for_capture(services)
+        with services.agents.subscribe_state_changes() as changes:
+            scene.type_line(scene.call)
+            await wait_for_change(changes, lambda state: state.agent == "toy")
+            scene.type_line("blocked")
+            before = (await wait_for_state(changes, "waiting_approval")).after
         services.keeps_recorder = True
     async with scene.open_services() as services:
-        pane = await heard(services)
+        pane = await wait_for_capture(services)
         (view,) = (await services.agents.list_views()).values()
         assert (view.state.runtime, view.state.value) == (before.runtime, "waiting_approval")
         assert view.state.evidence == before.evidence
-        with services.agents.subscribe_state_changes() as news:
-            scene.type("working")
-            assert (await becomes(news, "running")).after.runtime == before.runtime
+        with services.agents.subscribe_state_changes() as changes:
+            scene.type_line("working")
+            assert (await wait_for_state(changes, "running")).after.runtime == before.runtime
             scene.tmux("kill-pane", "-t", scene.pane)
-            await until(news, lambda state: state.presence == "unmanaged")
-        await ends(services, pane, "pane_gone")
+            await wait_for_change(changes, lambda state: state.presence == "unmanaged")
+        await wait_for_session_end(services, pane, "pane_gone")
 
 
 async def test_an_agent_that_exited_without_a_daemon_is_ended_at_start(scene):
     async with scene.open_services() as services:
-        await heard(services)
-        with services.agents.subscribe_state_changes() as news:
-            scene.type(scene.call)
-            await until(news, lambda state: state.agent == "toy")
-    scene.type("bye")
+        await wait_for_capture(services)
+        with services.agents.subscribe_state_changes() as changes:
+            scene.type_line(scene.call)
+            await wait_for_change(changes, lambda state: state.agent == "toy")
+    scene.type_line("bye")
     async with scene.open_services() as services:
         async with asyncio.timeout(20):
             while await services.agents.list_views():
@@ -142,20 +142,20 @@ async def test_an_agent_that_exited_without_a_daemon_is_ended_at_start(scene):
         assert session.ended_at is not None
 
 
-async def test_an_agent_that_says_nothing_is_known_by_its_screen(scene):
+async def test_an_agent_without_signals_is_recognized_by_its_screen(scene):
     async with scene.open_services() as services:
-        await heard(services)
-        with services.agents.subscribe_state_changes() as news:
-            scene.type(scene.call)
-            state = (await becomes(news, "idle")).after
+        await wait_for_capture(services)
+        with services.agents.subscribe_state_changes() as changes:
+            scene.type_line(scene.call)
+            state = (await wait_for_state(changes, "idle")).after
         assert (state.evidence_mode, state.source, state.confidence) == ("heuristic", "screen", "medium")
 
 
-async def test_a_disabled_agent_is_not_looked_for(scene):
+async def test_a_disabled_agent_is_not_detected(scene):
     scene.settings = Settings(tmux_sockets=(scene.tmux.socket,), **SETTINGS | {"agents_disabled": (*OTHERS, "toy")})
     async with scene.open_services() as services:
-        pane = await heard(services)
-        scene.type(scene.call)
+        pane = await wait_for_capture(services)
+        scene.type_line(scene.call)
         async with asyncio.timeout(20):
             while "toy ready" not in [line.text for line in await services.history.list_lines(pane)]:
                 await services.panes.wait_until_stored()
@@ -178,10 +178,10 @@ async def test_signals_written_without_a_daemon_are_read_by_the_next_one(scene, 
     notes.parent.mkdir()
     notes.write_text("state=error\n")
     async with scene.open_services() as services:
-        await heard(services)
-        with services.agents.subscribe_state_changes() as news:
-            scene.type(f"TOY_HOME={notes.parent} {scene.call} --resume abc")
-            began = await until(news, lambda state: state.agent == "toy")
+        await wait_for_capture(services)
+        with services.agents.subscribe_state_changes() as changes:
+            scene.type_line(f"TOY_HOME={notes.parent} {scene.call} --resume abc")
+            began = await wait_for_change(changes, lambda state: state.agent == "toy")
             async with asyncio.timeout(20):
                 while not (await services._components.store.agent_facts.load_state()).bookmarks:
                     await asyncio.sleep(0.02)

@@ -2,12 +2,12 @@
 
 from termvisor.clock import NS
 from tests.unit.agents.tracking.tracker_scene import build_signal
-from tests.unit.daemon.services.test_agents import live, services  # noqa: F401 - a fixture
+from tests.unit.daemon.services.test_agents import services, start_agent  # noqa: F401 - a fixture
 
 
 async def test_an_unrecorded_version_is_reported_once(services, monkeypatch):  # noqa: F811
     monkeypatch.setattr("termvisor.daemon.agents.drift_monitor.list_recorded_versions", lambda agent: ("1.0",))
-    pane = await live(services, "running")
+    pane = await start_agent(services, "running")
     tracker, drift_monitor = services._components.agent_tracking.tracker, services.agents.drift_monitor
     assert await services.agents.list_drifts() == [], "it reported no version"
     tracker.submit_facts([build_signal(services.clock.now() + 9, "running", payload={"version": "1.1"})])
@@ -23,7 +23,7 @@ async def test_an_unrecorded_version_is_reported_once(services, monkeypatch):  #
 
 async def test_repeated_unrecognized_dialogs_are_reported(services):  # noqa: F811
     """Three times the agent reports a dialog that its screen does not show."""
-    pane = await live(services)
+    pane = await start_agent(services)
     tracker, drift_monitor = services._components.agent_tracking.tracker, services.agents.drift_monitor
     seconds = iter(range(services.clock.now() - 60 * NS, services.clock.now(), 4 * NS))
     with tracker.outcomes.subscribe() as outcomes:

@@ -14,52 +14,52 @@ from tests.unit.agents.state.signal_scene import (
 )
 
 
-def drifts(seconds: float, *facts) -> list[str]:
+def find_drifts(seconds: float, *facts) -> list[str]:
     ledger = build_knowledge(*facts).source_slots[ONE]
     return [kind for kind, _ in find_drift(ledger, "claude_code", to_ns(seconds), DEFAULT_THRESHOLDS)]
 
 
-def strange(second: float):
+def build_unknown_screen(second: float):
     return build_signal(second, "screen", "unknown", reason="unknown_screen", moved_at=to_ns(second))
 
 
 def test_unknown_screens_with_native_signals_are_drift_after_a_while() -> None:
-    seen = [strange(second) for second in range(0, 62, 2)]
-    assert drifts(59, *seen[:29], build_signal(40, "hook", "running")) == []
-    assert drifts(61, *seen, build_signal(40, "hook", "running")) == ["strange_screens"]
+    seen = [build_unknown_screen(second) for second in range(0, 62, 2)]
+    assert find_drifts(59, *seen[:29], build_signal(40, "hook", "running")) == []
+    assert find_drifts(61, *seen, build_signal(40, "hook", "running")) == ["strange_screens"]
 
 
 def test_an_unknown_screen_without_native_signals_may_be_a_menu() -> None:
-    seen = [strange(second) for second in range(10, 80, 2)]
-    assert drifts(80, build_signal(0, "hook", "running"), *seen) == []
-    assert drifts(80, *seen) == []
+    seen = [build_unknown_screen(second) for second in range(10, 80, 2)]
+    assert find_drifts(80, build_signal(0, "hook", "running"), *seen) == []
+    assert find_drifts(80, *seen) == []
 
 
 def test_a_known_screen_ends_the_drift() -> None:
-    seen = [strange(second) for second in range(0, 62, 2)]
-    assert drifts(64, *seen, build_signal(40, "hook", "running"), build_working_screens(63)) == []
+    seen = [build_unknown_screen(second) for second in range(0, 62, 2)]
+    assert find_drifts(64, *seen, build_signal(40, "hook", "running"), build_working_screens(63)) == []
 
 
 def test_unreported_work_on_the_screen_is_drift() -> None:
     seen = [build_working_screens(second) for second in range(10, 90, 2)]
-    assert drifts(89, build_signal(0, "hook", "idle"), *seen) == ["silent_signals"]
-    assert drifts(60, build_signal(0, "hook", "idle"), *seen[:25]) == [], "not for long enough yet"
+    assert find_drifts(89, build_signal(0, "hook", "idle"), *seen) == ["silent_signals"]
+    assert find_drifts(60, build_signal(0, "hook", "idle"), *seen[:25]) == [], "not for long enough yet"
 
 
 def test_reported_work_is_no_drift() -> None:
     seen = [build_working_screens(second) for second in range(10, 90, 2)]
-    assert drifts(89, build_signal(0, "hook", "running"), *seen) == []
-    assert drifts(89, *seen) == [], "one that never spoke has nothing to fall silent of"
+    assert find_drifts(89, build_signal(0, "hook", "running"), *seen) == []
+    assert find_drifts(89, *seen) == [], "one that never spoke has nothing to fall silent of"
 
 
 def test_an_unreported_end_is_no_drift() -> None:
     rest = [build_signal(second, "screen", "idle", moved_at=to_ns(1)) for second in range(10, 90, 2)]
-    assert drifts(89, build_signal(0, "hook", "running"), *rest) == []
+    assert find_drifts(89, build_signal(0, "hook", "running"), *rest) == []
 
 
 def test_old_screens_prove_nothing() -> None:
-    seen = [strange(second) for second in range(0, 62, 2)]
-    assert drifts(300, *seen, build_signal(40, "hook", "running")) == []
+    seen = [build_unknown_screen(second) for second in range(0, 62, 2)]
+    assert find_drifts(300, *seen, build_signal(40, "hook", "running")) == []
 
 
 ASKS = build_signal(10, "hook", "waiting_approval")

@@ -2,7 +2,7 @@ from termvisor.daemon.maintenance.progress import MaintenanceProgress, format_co
 from termvisor.testing.fake_clock import NOON, FakeClock
 
 
-async def test_a_tally_tells_how_far_it_is_and_how_long_it_took() -> None:
+async def test_progress_counts_rows_and_duration() -> None:
     clock = FakeClock()
     tally = MaintenanceProgress("delete_rows", clock)
     tally.add_rows("block", 2)
@@ -14,5 +14,5 @@ async def test_a_tally_tells_how_far_it_is_and_how_long_it_took() -> None:
     assert (done.detail, done.is_done) == ("block 5, event 1", True)
 
 
-def test_only_what_changed_is_listed() -> None:
+def test_zero_counts_are_not_listed() -> None:
     assert format_counts({"block": 0, "event": 4}) == "event 4"

@@ -23,7 +23,7 @@ def sealer(storage: AgedStorage) -> SegmentSealer:
     return SegmentSealer(storage.store, storage.places, storage.clock, lambda: storage.settings)
 
 
-async def test_complete_segments_are_masked_and_packed_once(storage: AgedStorage) -> None:
+async def test_complete_segments_are_redacted_and_compressed_once(storage: AgedStorage) -> None:
     epoch = await storage.print_epoch(await storage.add_pane(), b"x\n" * 3000, KEY + b"\n", days_ago=1)
     one = sealer(storage)
     waiting = await one.preview()
@@ -67,7 +67,7 @@ async def test_closing_the_iterator_kills_the_worker(storage: AgedStorage) -> No
     assert len(storage.list_segments()) == 9
 
 
-async def test_files_and_what_is_known_of_them_are_seen_together(tmp_path) -> None:
+async def test_the_inventory_joins_files_with_their_epochs(tmp_path) -> None:
     async with open_storage(str(tmp_path)) as storage:
         pane = await storage.add_pane()
         closed = await storage.print_epoch(pane, b"one\n", b"two\n", days_ago=1)

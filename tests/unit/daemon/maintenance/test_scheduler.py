@@ -23,41 +23,41 @@ async def storage(tmp_path) -> AsyncIterator[AgedStorage]:
         yield opened
 
 
-def caretaker(storage: AgedStorage, clock: FakeClock | None = None) -> MaintenanceScheduler:
+def build_scheduler(storage: AgedStorage, clock: FakeClock | None = None) -> MaintenanceScheduler:
     return MaintenanceScheduler(storage.store, storage.places, clock or storage.clock, lambda: storage.settings)
 
 
-async def noted(storage: AgedStorage) -> list[str]:
+async def list_recorded_operations(storage: AgedStorage) -> list[str]:
     return [run.operation for run in await storage.store.maintenance.list_runs()]
 
 
-async def test_a_round_deletes_seals_and_notes_what_it_did(storage: AgedStorage) -> None:
+async def test_a_round_deletes_seals_and_is_recorded(storage: AgedStorage) -> None:
     pane = await storage.add_pane()
     await storage.print_epoch(pane, b"old\n", days_ago=31)
     new = await storage.print_epoch(pane, b"new\n", days_ago=1)
-    done = [step.operation async for step in caretaker(storage).run_round() if step.is_done]
+    done = [step.operation async for step in build_scheduler(storage).run_round() if step.is_done]
     assert done == ["delete_raw", "delete_rows", "seal", "forget_panes"]
-    assert await noted(storage) == ["seal", "delete_rows", "delete_raw"]
+    assert await list_recorded_operations(storage) == ["seal", "delete_rows", "delete_raw"]
     assert storage.list_segments() == [(new, 0)]
 
 
-async def test_a_round_without_work_is_not_noted(storage: AgedStorage) -> None:
-    async for _ in caretaker(storage).run_round():
+async def test_a_round_without_work_is_not_recorded(storage: AgedStorage) -> None:
+    async for _ in build_scheduler(storage).run_round():
         pass
-    assert await noted(storage) == []
+    assert await list_recorded_operations(storage) == []
 
 
 async def test_a_preview_reports_what_a_round_would_do(storage: AgedStorage) -> None:
     await storage.print_epoch(await storage.add_pane(), b"old\n", days_ago=31)
-    told = {step.operation: step.rows async for step in caretaker(storage).preview_round()}
-    assert told == {"delete_raw": 1, "delete_rows": 2, "seal": 1}
-    assert await noted(storage) == []
+    rows_by_operation = {step.operation: step.rows async for step in build_scheduler(storage).preview_round()}
+    assert rows_by_operation == {"delete_raw": 1, "delete_rows": 2, "seal": 1}
+    assert await list_recorded_operations(storage) == []
 
 
-async def test_rounds_follow_each_other_at_the_interval_that_is_set_now(storage: AgedStorage, tmp_path) -> None:
+async def test_rounds_follow_the_current_interval_setting(storage: AgedStorage, tmp_path) -> None:
     clock = FakeClock()
     storage.set_settings(maintenance_interval=10.0)
-    one = caretaker(storage, clock)
+    one = build_scheduler(storage, clock)
     os.rename(storage.places.raw_dir, f"{tmp_path}/away")
     os.symlink("loop", storage.places.raw_dir)
     os.symlink(storage.places.raw_dir, f"{storage.places.data_dir}/loop")
@@ -69,7 +69,7 @@ async def test_rounds_follow_each_other_at_the_interval_that_is_set_now(storage:
     assert "Too many levels" in one.problem
 
 
-async def test_vacuum_makes_the_file_smaller_and_tells_how_far_it_is(storage: AgedStorage) -> None:
+async def test_vacuum_shrinks_the_file_and_reports_progress(storage: AgedStorage) -> None:
     pane = await storage.add_pane()
     for _ in range(40):
         await storage.print_epoch(pane, os.urandom(10_000).hex().encode() + b"\n", days_ago=31)
@@ -77,7 +77,7 @@ async def test_vacuum_makes_the_file_smaller_and_tells_how_far_it_is(storage: Ag
     before = os.path.getsize(storage.places.database)
     async for _, _ in storage.store.maintenance.delete_older_rows(storage.clock.now()):
         pass
-    steps = [step async for step in caretaker(storage).vacuum()]
+    steps = [step async for step in build_scheduler(storage).vacuum()]
     assert steps[-1].rows > 50
     assert "pages released" in steps[-1].detail
     assert os.path.getsize(storage.places.database) < before / 2
@@ -88,30 +88,30 @@ async def test_a_damaged_index_is_rebuilt(storage: AgedStorage) -> None:
     await storage.store._db.write(
         lambda connection: connection.execute("INSERT INTO block_fts (block_fts) VALUES ('delete-all')").fetchall()
     )
-    assert (await caretaker(storage).check_database(thorough=False)).wrong
-    steps = [step async for step in caretaker(storage).reindex()]
+    assert (await build_scheduler(storage).check_database(thorough=False)).wrong
+    steps = [step async for step in build_scheduler(storage).reindex()]
     assert [step.is_done for step in steps] == [False, False, False, True]
-    assert (await caretaker(storage).check_database(thorough=True)).wrong == ""
+    assert (await build_scheduler(storage).check_database(thorough=True)).wrong == ""
 
 
-async def test_a_backup_says_what_it_holds_and_never_replaces_a_file(storage: AgedStorage, tmp_path) -> None:
+async def test_a_backup_reports_its_contents_and_never_replaces_a_file(storage: AgedStorage, tmp_path) -> None:
     await storage.print_epoch(await storage.add_pane(), b"text\n", days_ago=1)
     path = str(tmp_path / "copy.db")
-    made = await caretaker(storage).backup_database(path)
+    made = await build_scheduler(storage).backup_database(path)
     assert (made.path, made.bytes, made.contents.lines) == (path, os.path.getsize(path), 1)
     with pytest.raises(Conflict):
-        await caretaker(storage).backup_database(path)
-    assert await noted(storage) == ["backup"]
+        await build_scheduler(storage).backup_database(path)
+    assert await list_recorded_operations(storage) == ["backup"]
 
 
 async def test_the_database_is_checked(storage: AgedStorage) -> None:
-    found = await caretaker(storage).check_database(thorough=True)
+    found = await build_scheduler(storage).check_database(thorough=True)
     assert (found.path, found.is_thorough, found.wrong) == (storage.places.database, True, "")
 
 
-async def test_a_snapshot_is_made_when_its_time_has_come_and_at_the_end(storage: AgedStorage) -> None:
+async def test_a_snapshot_is_written_when_due_and_at_shutdown(storage: AgedStorage) -> None:
     clock = FakeClock()
-    one = caretaker(storage, clock)
+    one = build_scheduler(storage, clock)
     running = asyncio.ensure_future(one.run_snapshots())
     await clock.wait_until_asleep()
     await clock.advance(60)
@@ -125,16 +125,16 @@ async def test_a_snapshot_is_made_when_its_time_has_come_and_at_the_end(storage:
     await storage.add_pane()
     await one.make_final_snapshot()
     assert read_file_contents(storage.places.snapshot_file).panes == 1
-    assert await noted(storage) == ["snapshot", "snapshot"]
+    assert await list_recorded_operations(storage) == ["snapshot", "snapshot"]
 
 
-async def test_without_the_setting_no_snapshot_is_made_at_the_end(storage: AgedStorage) -> None:
-    await caretaker(storage).make_final_snapshot()
+async def test_without_the_setting_no_snapshot_is_written_at_shutdown(storage: AgedStorage) -> None:
+    await build_scheduler(storage).make_final_snapshot()
     assert not os.path.exists(storage.places.snapshot_file)
 
 
 class CountingClock(SystemClock):
-    """Each wait lasts until the test lets it end."""
+    """A clock whose sleeps last until the test ends them."""
 
     def __init__(self) -> None:
         self.waits = 0
@@ -147,8 +147,8 @@ class CountingClock(SystemClock):
             self._waits.notify_all()
         await self._turn.acquire()
 
-    async def round(self) -> None:
-        """Let one wait end, and come back at the next one."""
+    async def finish_wait(self) -> None:
+        """End one sleep and wait for the next one."""
         async with self._waits:
             reached = self.waits + 1
             self._turn.release()
@@ -156,15 +156,15 @@ class CountingClock(SystemClock):
 
 
 @pytest.fixture
-async def heard():
+async def output_bytes():
     return [0]
 
 
 @pytest.fixture
-async def clock(store, heard):
-    """Of somebody who rests already."""
+async def clock(store, output_bytes):
+    """The clock of a memory trimmer that sleeps already."""
     clock = CountingClock()
-    task = asyncio.ensure_future(MemoryTrimmer(store, clock, lambda: heard[0]).run())
+    task = asyncio.ensure_future(MemoryTrimmer(store, clock, lambda: output_bytes[0]).run())
     await asyncio.sleep(0)
     yield clock
     task.cancel()
@@ -172,28 +172,28 @@ async def clock(store, heard):
         await task
 
 
-async def used(store: Store) -> int:
-    """Bytes that the database holds in memory after some work."""
+async def measure_memory(store: Store) -> int:
+    """Return the bytes that the database holds in memory after some writes."""
     await store._db.write(lambda connection: connection.execute("CREATE TABLE IF NOT EXISTS heavy (data)").get)
     await store._db.write(lambda c: c.executemany("INSERT INTO heavy VALUES (?)", [(bytes(9000),)] * 300).get)
     return apsw.memory_used()
 
 
-async def test_after_output_the_database_releases_its_pages(store, clock, heard):
-    before = await used(store)
-    heard[0] = 100
-    await clock.round()
+async def test_after_output_the_database_releases_its_pages(store, clock, output_bytes):
+    before = await measure_memory(store)
+    output_bytes[0] = 100
+    await clock.finish_wait()
     assert apsw.memory_used() < before - (1 << 20)
 
 
 async def test_without_output_nothing_is_trimmed(store, clock):
-    await clock.round()
-    before = await used(store)
-    await clock.round()
+    await clock.finish_wait()
+    before = await measure_memory(store)
+    await clock.finish_wait()
     assert apsw.memory_used() >= before
 
 
-async def test_a_closed_database_is_ignored(store, clock, heard):
+async def test_a_closed_database_is_ignored(store, clock, output_bytes):
     await store.close()
-    heard[0] = 100
-    await clock.round()
+    output_bytes[0] = 100
+    await clock.finish_wait()

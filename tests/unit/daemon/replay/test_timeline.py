@@ -24,11 +24,11 @@ PANE = PaneId(1)
 USUAL = Screen(pane=PANE, rows=(), width=80, height=24)
 
 
-def epoch(number: int, opened_at: int, ended_by=None, size: int | None = None) -> Epoch:
+def build_epoch(number: int, opened_at: int, ended_by=None, size: int | None = None) -> Epoch:
     return Epoch(id=EpochId(number), pane=PANE, source="pipe", opened_at=opened_at, ended_by=ended_by, size=size)
 
 
-def said(*texts: tuple[float, str], number: int = 1) -> list[Delta]:
+def build_deltas(*texts: tuple[float, str], number: int = 1) -> list[Delta]:
     found, offset = [], 0
     for at, text in texts:
         found.append(Delta(EpochId(number), offset, text.encode(), int(at * NS)))
@@ -36,40 +36,44 @@ def said(*texts: tuple[float, str], number: int = 1) -> list[Delta]:
     return found
 
 
-def told(deltas: list[Delta], span: ReplaySpan, *others: PaneResized | MissingOutput) -> list[object]:
-    stretch = TimelineSegment((epoch(1, 0),), USUAL, others)
+def list_steps(deltas: list[Delta], span: ReplaySpan, *others: PaneResized | MissingOutput) -> list[object]:
+    segment = TimelineSegment((build_epoch(1, 0),), USUAL, others)
     return [
         (step.at / NS, step.data.decode()) if isinstance(step, OutputChunk) else step
-        for step in iterate_steps(deltas, stretch, span)
+        for step in iterate_steps(deltas, segment, span)
     ]
 
 
-def test_what_is_printed_within_an_interval_is_one_portion_at_the_time_of_its_end():
-    deltas = said((1.0, "a"), (1.01, "b"), (1.03, "c"), (1.04, "d"), (2.0, "e"))
-    assert told(deltas, ReplaySpan()) == [(1.03, "abc"), (1.04, "d"), (2.0, "e")]
+def test_output_within_an_interval_is_one_chunk_at_its_end_time():
+    deltas = build_deltas((1.0, "a"), (1.01, "b"), (1.03, "c"), (1.04, "d"), (2.0, "e"))
+    assert list_steps(deltas, ReplaySpan()) == [(1.03, "abc"), (1.04, "d"), (2.0, "e")]
 
 
-def test_endless_output_is_cut_at_every_interval():
-    deltas = said(*((number / 100, "x") for number in range(100)))
-    assert len(told(deltas, ReplaySpan())) == 25
+def test_continuous_output_is_split_at_every_interval():
+    deltas = build_deltas(*((number / 100, "x") for number in range(100)))
+    assert len(list_steps(deltas, ReplaySpan())) == 25
 
 
-def test_what_lies_before_the_span_goes_in_large_portions_that_end_at_its_border():
-    deltas = said((1, "a"), (2, "b"), (3, "c"), (3.5, "d"))
-    assert told(deltas, ReplaySpan(since=3 * NS)) == [(2, "ab"), (3, "c"), (3.5, "d")]
+def test_output_before_the_span_is_in_large_chunks_that_end_at_its_start():
+    deltas = build_deltas((1, "a"), (2, "b"), (3, "c"), (3.5, "d"))
+    assert list_steps(deltas, ReplaySpan(since=3 * NS)) == [(2, "ab"), (3, "c"), (3.5, "d")]
 
 
-def test_what_lies_behind_the_span_is_not_read():
-    assert told(said((1, "a"), (2, "b")), ReplaySpan(until=NS)) == [(1, "a")]
+def test_output_after_the_span_is_not_read():
+    assert list_steps(build_deltas((1, "a"), (2, "b")), ReplaySpan(until=NS)) == [(1, "a")]
 
 
 def test_a_resize_is_ordered_between_output():
     resized = PaneResized(int(1.005 * NS), 40, 10)
-    assert told(said((1.0, "a"), (1.01, "b")), ReplaySpan(), resized) == [(1.0, "a"), resized, (1.01, "b")]
+    assert list_steps(build_deltas((1.0, "a"), (1.01, "b")), ReplaySpan(), resized) == [
+        (1.0, "a"),
+        resized,
+        (1.01, "b"),
+    ]
 
 
 def test_deleted_bytes_are_reported():
-    deltas = said((1, "a"), (2, "b"), (3, "c"))
+    deltas = build_deltas((1, "a"), (2, "b"), (3, "c"))
     assert list(mark_missing(deltas[1:])) == [
         MissingOutput(2 * NS, "1 earlier bytes are no longer stored"),
         *deltas[1:],
@@ -77,24 +81,31 @@ def test_deleted_bytes_are_reported():
     assert [type(moment) for moment in mark_missing([deltas[0], deltas[2]])] == [Delta, MissingOutput, Delta]
 
 
-def test_epochs_are_one_stretch_where_one_joined_the_next():
-    epochs = [epoch(1, 0, "joined", 0), epoch(2, 1, "joined", 5), epoch(3, 2, "stopped", 9), epoch(4, 3)]
+def test_joined_epochs_are_one_segment():
+    epochs = [
+        build_epoch(1, 0, "joined", 0),
+        build_epoch(2, 1, "joined", 5),
+        build_epoch(3, 2, "stopped", 9),
+        build_epoch(4, 3),
+    ]
     first = Screen(pane=PANE, rows=("$",), width=100, height=30)
     found = build_segments(epochs, {EpochId(2): first, EpochId(3): first}, USUAL)
-    assert [[one.id for one in stretch.epochs] for stretch in found] == [[2, 3], [4]]
-    assert [stretch.first_screen for stretch in found] == [first, USUAL]
+    assert [[one.id for one in segment.epochs] for segment in found] == [[2, 3], [4]]
+    assert [segment.first_screen for segment in found] == [first, USUAL]
 
 
 def test_a_span_starts_in_the_segment_of_its_start_time():
-    found = build_segments([epoch(1, 10, "stopped"), epoch(2, 20, "stopped"), epoch(3, 30)], {}, USUAL)
+    found = build_segments(
+        [build_epoch(1, 10, "stopped"), build_epoch(2, 20, "stopped"), build_epoch(3, 30)], {}, USUAL
+    )
     assert [one.opened_at for one in select_segments(found, (), ReplaySpan())] == [10, 20, 30]
     assert [one.opened_at for one in select_segments(found, (), ReplaySpan(since=25))] == [20, 30]
     assert [one.opened_at for one in select_segments(found, (), ReplaySpan(since=5, until=20))] == [10, 20]
     assert select_segments([], (), ReplaySpan()) == []
 
 
-def test_what_happens_beside_the_bytes_belongs_to_the_stretch_it_happens_in():
-    found = build_segments([epoch(1, 10, "stopped"), epoch(2, 20)], {}, USUAL)
+def test_other_events_belong_to_the_segment_of_their_time():
+    found = build_segments([build_epoch(1, 10, "stopped"), build_epoch(2, 20)], {}, USUAL)
     early, late = MissingOutput(15, "gap"), MissingOutput(25, "gap")
     assert [one.other_events for one in select_segments(found, [late, early], ReplaySpan())] == [(early,), (late,)]
 
@@ -119,5 +130,5 @@ def test_a_gap_has_cause_duration_and_detail():
         (b"\x1b]52;" + b"x" * (1 << 19), b"\x1b]52;" + b"x" * (1 << 19)),
     ],
 )
-def test_a_string_for_the_terminal_waits_for_its_end(data: bytes, whole: bytes):
+def test_an_unfinished_string_sequence_is_held_back(data: bytes, whole: bytes):
     assert data[: find_unfinished_sequence(data)] == whole

@@ -10,63 +10,63 @@ from termvisor.protocol import command_protocol, jsonrpc
 from tests.unit.daemon.fake_request_handler import FakeRequestHandler, connect_client, run_socket_server
 
 
-async def test_a_client_of_another_user_is_turned_away(path: str) -> None:
+async def test_a_client_of_another_user_is_rejected(path: str) -> None:
     async with (
         run_socket_server(path, FakeRequestHandler(), ConnectionLimits(uid=os.getuid() + 1)),
         connect_client(path) as one,
     ):
         one.send(b'{"id":1,"method":"echo"}\n')
-        assert await _end(one.reader) == b""
+        assert await _read_to_end(one.reader) == b""
 
 
-async def test_requests_run_side_by_side_on_one_connection(path: str) -> None:
-    desk = FakeRequestHandler()
-    async with run_socket_server(path, desk), connect_client(path) as one:
+async def test_requests_run_concurrently_on_one_connection(path: str) -> None:
+    handler = FakeRequestHandler()
+    async with run_socket_server(path, handler), connect_client(path) as one:
         one.send(b'{"id":"slow","method":"wait"}\n')
-        await desk.begun.wait()
+        await handler.begun.wait()
         assert (await one.call("echo", request_id=2))["id"] == 2
-        desk.may_finish.set()
+        handler.may_finish.set()
         assert await one.read_message() == {"jsonrpc": "2.0", "id": "slow", "result": "finished"}
 
 
 async def test_a_client_that_disconnects_ends_its_running_request(path: str) -> None:
-    desk = FakeRequestHandler()
-    async with run_socket_server(path, desk):
+    handler = FakeRequestHandler()
+    async with run_socket_server(path, handler):
         async with connect_client(path) as one:
             one.send(b'{"id":1,"method":"wait"}\n')
-            await desk.begun.wait()
-        await desk.cancelled.wait()
+            await handler.begun.wait()
+        await handler.cancelled.wait()
 
 
 async def test_a_request_can_be_cancelled_by_its_id(path: str) -> None:
-    desk = FakeRequestHandler()
-    async with run_socket_server(path, desk), connect_client(path) as one:
+    handler = FakeRequestHandler()
+    async with run_socket_server(path, handler), connect_client(path) as one:
         one.send(b'{"id":1,"method":"wait"}\n')
-        await desk.begun.wait()
+        await handler.begun.wait()
         one.send(b'{"method":"cancel","params":{"id":1}}\n')
-        await desk.cancelled.wait()
+        await handler.cancelled.wait()
         assert (await one.call("echo", request_id=2))["id"] == 2
 
 
 async def test_a_client_that_closed_its_sending_side_still_gets_its_answer(path: str) -> None:
-    desk = FakeRequestHandler()
-    async with run_socket_server(path, desk), connect_client(path) as one:
+    handler = FakeRequestHandler()
+    async with run_socket_server(path, handler), connect_client(path) as one:
         one.send(b'{"id":1,"method":"wait"}')
         one.writer.write_eof()
-        await desk.begun.wait()
-        desk.may_finish.set()
+        await handler.begun.wait()
+        handler.may_finish.set()
         assert (await one.read_message())["result"] == "finished"
         assert await one.read_to_end() == b""
 
 
-async def test_a_half_closed_client_that_then_goes_away_ends_its_request(path: str) -> None:
-    desk = FakeRequestHandler()
-    async with run_socket_server(path, desk):
+async def test_a_half_closed_client_that_disconnects_ends_its_request(path: str) -> None:
+    handler = FakeRequestHandler()
+    async with run_socket_server(path, handler):
         async with connect_client(path) as one:
             one.send(b'{"id":1,"method":"wait"}\n')
             one.writer.write_eof()
-            await desk.begun.wait()
-        await desk.cancelled.wait()
+            await handler.begun.wait()
+        await handler.cancelled.wait()
 
 
 async def test_a_line_past_the_limit_is_answered_and_ends_the_connection(path: str) -> None:
@@ -86,41 +86,41 @@ async def test_garbage_gets_an_error_and_the_connection_stays_open(path: str) ->
         assert (await one.call("echo", request_id=5))["id"] == 5
 
 
-async def test_more_requests_than_may_run_wait_their_turn(path: str) -> None:
-    desk = FakeRequestHandler()
-    async with run_socket_server(path, desk, ConnectionLimits(max_in_flight=2)), connect_client(path) as one:
+async def test_requests_above_the_limit_are_queued(path: str) -> None:
+    handler = FakeRequestHandler()
+    async with run_socket_server(path, handler, ConnectionLimits(max_in_flight=2)), connect_client(path) as one:
         one.send(b'{"id":1,"method":"wait"}\n{"id":2,"method":"wait"}\n')
         one.send(b"".join(jsonrpc.encode_message(jsonrpc.RpcRequest("echo", {}, number)) for number in range(3, 500)))
-        await desk.begun.wait()
-        desk.may_finish.set()
-        heard = [(await one.read_message())["id"] for _ in range(1, 500)]
-        assert sorted(heard) == list(range(1, 500))
+        await handler.begun.wait()
+        handler.may_finish.set()
+        received = [(await one.read_message())["id"] for _ in range(1, 500)]
+        assert sorted(received) == list(range(1, 500))
 
 
 async def test_a_client_that_never_reads_is_dropped_and_others_are_served(path: str) -> None:
     limits = ConnectionLimits(stall_timeout_s=0.2, max_unread_bytes=1000)
-    with socket.socket(socket.AF_UNIX) as deaf:
-        async with run_socket_server(path, FakeRequestHandler(), limits) as door, connect_client(path) as one:
-            deaf.connect(path)
+    with socket.socket(socket.AF_UNIX) as client:
+        async with run_socket_server(path, FakeRequestHandler(), limits) as server, connect_client(path) as one:
+            client.connect(path)
             request = jsonrpc.encode_message(jsonrpc.RpcRequest("big", {"count": 1_000_000}, 1))
-            deaf.sendall(request * 20)
+            client.sendall(request * 20)
             assert (await one.call("echo"))["result"] == {}
-            await _until(lambda: len(door._connections) == 1)
+            await _wait_until(lambda: len(server._connections) == 1)
             assert (await one.call("echo"))["result"] == {}
 
 
-async def test_a_face_that_never_reads_is_dropped_too(path: str) -> None:
-    with socket.socket(socket.AF_UNIX) as deaf:
+async def test_a_command_client_that_never_reads_is_dropped(path: str) -> None:
+    with socket.socket(socket.AF_UNIX) as client:
         async with run_socket_server(
             path, FakeRequestHandler(), ConnectionLimits(stall_timeout_s=0.2, max_unread_bytes=1000)
-        ) as door:
-            deaf.connect(path)
+        ) as server:
+            client.connect(path)
             await asyncio.to_thread(
-                deaf.sendall,
+                client.sendall,
                 command_protocol.encode_request(command_protocol.CommandRequest(("echo", "x" * 1_000_000))),
             )
-            await _until(lambda: len(door._connections) == 1)
-            await _until(lambda: not door._connections)
+            await _wait_until(lambda: len(server._connections) == 1)
+            await _wait_until(lambda: not server._connections)
 
 
 async def test_input_after_a_command_line_is_ignored(path: str) -> None:
@@ -128,18 +128,18 @@ async def test_input_after_a_command_line_is_ignored(path: str) -> None:
         one.send(
             command_protocol.encode_request(command_protocol.CommandRequest(("echo",))) + b'{"id":1,"method":"echo"}\n'
         )
-        heard = command_protocol.FrameDecoder().feed(await one.read_to_end())
-        assert [kind for kind, _, _ in heard] == [b"a", b"o", b"e", b"x"]
+        received = command_protocol.FrameDecoder().feed(await one.read_to_end())
+        assert [kind for kind, _, _ in received] == [b"a", b"o", b"e", b"x"]
 
 
-async def _end(reader: asyncio.StreamReader) -> bytes:
-    """An aborted connection may be heard as a reset or as an end."""
+async def _read_to_end(reader: asyncio.StreamReader) -> bytes:
+    """Read to the end; an aborted connection may be a reset or an end of file."""
     try:
         return await reader.read()
     except ConnectionError:
         return b""
 
 
-async def _until(check: Callable[[], bool]) -> None:
+async def _wait_until(check: Callable[[], bool]) -> None:
     while not check():
         await asyncio.sleep(0.01)

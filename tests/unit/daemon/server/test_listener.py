@@ -16,7 +16,7 @@ from tests.unit.daemon.fake_request_handler import FakeRequestHandler, connect_c
 from tests.unit.wait_until import wait_until
 
 
-async def test_the_socket_is_private_and_gone_after_the_end(path: str) -> None:
+async def test_the_socket_is_private_and_removed_at_the_stop(path: str) -> None:
     async with run_socket_server(path, FakeRequestHandler()):
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     assert not os.path.exists(path)
@@ -29,14 +29,14 @@ async def test_a_socket_left_by_a_killed_daemon_is_bound_again(path: str) -> Non
         assert (await one.call("echo", word="hi"))["result"] == {"word": "hi"}
 
 
-async def test_a_living_socket_is_left_alone(path: str) -> None:
+async def test_a_socket_in_use_is_not_replaced(path: str) -> None:
     async with run_socket_server(path, FakeRequestHandler()), connect_client(path) as one:
         with pytest.raises(Conflict, match="another daemon"):
             bind_daemon_socket(path)
         assert (await one.call("echo"))["result"] == {}
 
 
-async def test_a_file_of_another_kind_is_left_alone(path: str) -> None:
+async def test_a_file_that_is_not_a_socket_is_not_replaced(path: str) -> None:
     with open(path, "w") as file:
         file.write("precious")
     with pytest.raises(Unavailable, match="not a socket"):
@@ -50,7 +50,7 @@ async def test_a_missing_folder_is_reported(path: str) -> None:
         bind_daemon_socket(f"{path}/nowhere/s")
 
 
-async def test_two_hundred_clients_at_once_are_all_answered(path: str) -> None:
+async def test_two_hundred_concurrent_clients_are_answered(path: str) -> None:
     async def ask(number: int) -> int:
         async with connect_client(path) as one:
             answers = [(await one.call("echo", request_id=turn, n=number))["result"]["n"] for turn in range(5)]
@@ -60,31 +60,35 @@ async def test_two_hundred_clients_at_once_are_all_answered(path: str) -> None:
         assert await asyncio.gather(*map(ask, range(200))) == [5 * number for number in range(200)]
 
 
-async def test_the_end_waits_for_running_requests_and_ends_streams(path: str) -> None:
-    desk = FakeRequestHandler()
-    async with run_socket_server(path, desk) as door, connect_client(path) as one, connect_client(path) as listener:
+async def test_close_waits_for_running_requests_and_ends_streams(path: str) -> None:
+    handler = FakeRequestHandler()
+    async with (
+        run_socket_server(path, handler) as server,
+        connect_client(path) as one,
+        connect_client(path) as listener,
+    ):
         one.send(b'{"id":1,"method":"wait"}\n')
-        await desk.begun.wait()
-        desk.begun.clear()
+        await handler.begun.wait()
+        handler.begun.clear()
         listener.send(b'{"id":1,"method":"watch_numbers","params":{"count":0,"forever":true}}\n')
-        await desk.begun.wait()
+        await handler.begun.wait()
         async with asyncio.TaskGroup() as group:
-            closing = group.create_task(door.close(drain_timeout_s=60.0))
-            await desk.cancelled.wait()
+            closing = group.create_task(server.close(drain_timeout_s=60.0))
+            await handler.cancelled.wait()
             assert not closing.done()
-            desk.may_finish.set()
+            handler.may_finish.set()
         assert (await one.read_message())["result"] == "finished"
         assert await one.read_to_end() == b""
         assert await listener.read_to_end() == b""
 
 
-async def test_a_request_that_does_not_finish_is_ended_after_its_time(path: str) -> None:
-    desk = FakeRequestHandler()
-    async with run_socket_server(path, desk) as door, connect_client(path) as one:
+async def test_a_request_that_does_not_finish_is_cancelled_after_the_timeout(path: str) -> None:
+    handler = FakeRequestHandler()
+    async with run_socket_server(path, handler) as server, connect_client(path) as one:
         one.send(b'{"id":1,"method":"wait"}\n')
-        await desk.begun.wait()
-        await door.close(drain_timeout_s=0.01)
-        await desk.cancelled.wait()
+        await handler.begun.wait()
+        await server.close(drain_timeout_s=0.01)
+        await handler.cancelled.wait()
         assert await one.read_to_end() == b""
 
 
@@ -104,7 +108,7 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "d")
 
 
-async def test_a_program_too_many_gets_an_error_and_the_others_are_served(path: str) -> None:
+async def test_a_client_above_the_limit_gets_an_error_and_others_are_served(path: str) -> None:
     async with (
         run_socket_server(path, FakeRequestHandler(), TWO),
         connect_client(path) as one,
@@ -118,7 +122,7 @@ async def test_a_program_too_many_gets_an_error_and_the_others_are_served(path: 
         assert (await one.call("echo"))["result"] == {}
 
 
-async def test_a_command_line_beyond_the_limit_gets_an_error(path: str) -> None:
+async def test_a_command_line_above_the_client_limit_gets_an_error(path: str) -> None:
     async with (
         run_socket_server(path, FakeRequestHandler(), TWO),
         connect_client(path) as one,
@@ -128,8 +132,8 @@ async def test_a_command_line_beyond_the_limit_gets_an_error(path: str) -> None:
         await one.call("echo")
         await two.call("echo")
         late.send(command_protocol.encode_request(command_protocol.CommandRequest(("echo",))))
-        heard = await late.read_to_end()
-        assert b"more than 2 clients" in heard and b"hint: Close some of them" in heard
+        received = await late.read_to_end()
+        assert b"more than 2 clients" in received and b"hint: Close some of them" in received
 
 
 async def test_a_disconnect_frees_a_slot(path: str) -> None:
@@ -142,10 +146,10 @@ async def test_a_disconnect_frees_a_slot(path: str) -> None:
             assert (await late.call("echo"))["result"] == {}
 
 
-async def test_shutdown_works_beyond_the_limit(path: str) -> None:
-    desk = FakeRequestHandler()
+async def test_shutdown_works_above_the_client_limit(path: str) -> None:
+    handler = FakeRequestHandler()
     async with (
-        run_socket_server(path, desk, TWO),
+        run_socket_server(path, handler, TWO),
         connect_client(path) as one,
         connect_client(path) as two,
         connect_client(path) as late,
@@ -153,8 +157,8 @@ async def test_shutdown_works_beyond_the_limit(path: str) -> None:
         await one.call("echo")
         await two.call("echo")
         await late.call("shutdown")
-        assert desk.stopped.is_set()
+        assert handler.stopped.is_set()
 
 
-def test_descriptors_are_left_for_panes_and_files() -> None:
+def test_the_client_limit_leaves_descriptors_for_panes_and_files() -> None:
     assert 0 < compute_max_clients() <= MAX_CLIENTS

@@ -17,8 +17,8 @@ WORK = Account(service="openai", name="work")
 SECOND = Account(service="openai", name="second", env_file="~/second.env")
 
 
-class Nobody:
-    """No agent is in any pane any more."""
+class EmptyTracker:
+    """A tracker without agents."""
 
     def __init__(self):
         self.agents_by_pane = {}
@@ -36,53 +36,53 @@ def accounts(store):
             clock=FakeClock(),
             settings=settings,
             paths=Paths("/c", "/d", "/r"),
-            agent_tracking=SimpleNamespace(tracker=Nobody()),
+            agent_tracking=SimpleNamespace(tracker=EmptyTracker()),
         )
         return AccountService(parts, run_program)
 
     return make
 
 
-async def left(store, account: Account, percent: float) -> None:
+async def record_allowance(store, account: Account, percent: float) -> None:
     at = FakeClock().now()
     window = Allowance(span="5h", percent_remaining=percent, resets_at=at + 3600 * NS, checked_at=at, source="signal")
     await store.accounts.record_allowances(account, [window])
 
 
-async def test_without_a_profile_no_agent_is_moved(store, accounts):
-    await left(store, SECOND, 90)
-    told = await accounts(WORK, SECOND).select(PaneId(1), "codex", "")
-    assert (told.account, "failover_profile is not set" in told.why) == ("", True)
+async def test_without_a_profile_no_account_is_selected(store, accounts):
+    await record_allowance(store, SECOND, 90)
+    selection = await accounts(WORK, SECOND).select(PaneId(1), "codex", "")
+    assert (selection.account, "failover_profile is not set" in selection.why) == ("", True)
 
 
-async def test_an_agent_with_unknown_account_is_not_moved(store, accounts):
-    told = await accounts(WORK, SECOND, profile="second").select(PaneId(1), "codex", "")
-    assert (told.account, "its current account is not known" in told.why) == ("", True)
+async def test_for_an_agent_with_unknown_account_none_is_selected(store, accounts):
+    selection = await accounts(WORK, SECOND, profile="second").select(PaneId(1), "codex", "")
+    assert (selection.account, "its current account is not known" in selection.why) == ("", True)
 
 
-async def test_an_agent_with_many_services_is_not_moved(accounts):
-    told = await accounts(WORK, SECOND, profile="any").select(PaneId(1), "opencode", "")
-    assert "the service of opencode is not known" in told.why
+async def test_for_an_agent_with_many_services_none_is_selected(accounts):
+    selection = await accounts(WORK, SECOND, profile="any").select(PaneId(1), "opencode", "")
+    assert "the service of opencode is not known" in selection.why
 
 
-async def test_the_only_account_is_no_way_out(store, accounts):
-    told = await accounts(WORK, profile="any").select(PaneId(1), "codex", "")
-    assert (told.account, "the agent uses it already" in told.why) == ("", True)
+async def test_the_account_in_use_is_not_selected_again(store, accounts):
+    selection = await accounts(WORK, profile="any").select(PaneId(1), "codex", "")
+    assert (selection.account, "the agent uses it already" in selection.why) == ("", True)
 
 
-async def test_the_named_account_is_taken_by_reference_only(store, accounts, monkeypatch):
+async def test_the_named_account_is_selected_by_reference_only(store, accounts, monkeypatch):
     live = accounts(WORK, SECOND, profile="second")
 
     async def works_under(service, runtime):
         return WORK
 
     monkeypatch.setattr(live, "_find_account", works_under)
-    await left(store, SECOND, 90)
-    told = await live.select(PaneId(1), "codex", "")
-    assert (told.account, told.remaining, told.shares_sessions) == ("openai/second", 90.0, True)
-    assert told.prefix[-3:] == ("/c", "openai/second", "--")
+    await record_allowance(store, SECOND, 90)
+    selection = await live.select(PaneId(1), "codex", "")
+    assert (selection.account, selection.remaining, selection.shares_sessions) == ("openai/second", 90.0, True)
+    assert selection.prefix[-3:] == ("/c", "openai/second", "--")
     assert (await live.list_statuses())[1].last_used_at
-    await left(store, SECOND, 3)
+    await record_allowance(store, SECOND, 3)
     assert (await live.select(PaneId(1), "codex", "")).account == ""
 
 

@@ -14,7 +14,7 @@ from termvisor.settings import Paths, Settings, make_instance_folders
 STATE = AgentState(runtime=RuntimeId(1), pane=PaneId(1), agent="codex")
 
 
-def standing(command: str, title: str = "") -> PaneInfo:
+def build_pane_view(command: str, title: str = "") -> PaneInfo:
     return PaneInfo(pane=PaneId(1), pid=7, command=command, title=title, place=PaneLocation("local", "/tmp/x", "%1"))
 
 
@@ -26,26 +26,26 @@ async def signatures(folder):
         yield PaneIdentifier(services._components)
 
 
-async def test_traces_are_weighed(signatures) -> None:
+async def test_agents_are_identified_by_command_and_title(signatures) -> None:
     expected = {
-        standing("codex"): ("heuristic", "cmd_match", 0.86),
-        standing("node", "codex"): ("none", "signature_guard_rejected", 0.0),
-        standing("bash", "codex"): ("none", "signature_guard_rejected", 0.0),
-        standing("vim"): ("none", "signature_inconclusive", 0.0),
+        build_pane_view("codex"): ("heuristic", "cmd_match", 0.86),
+        build_pane_view("node", "codex"): ("none", "signature_guard_rejected", 0.0),
+        build_pane_view("bash", "codex"): ("none", "signature_guard_rejected", 0.0),
+        build_pane_view("vim"): ("none", "signature_inconclusive", 0.0),
     }
     found = {one: signatures.identify(one) for one in expected}
-    told = {one: (a.signature_class, a.signature_reason, a.signature_confidence) for one, a in found.items()}
-    assert told == expected
-    assert found[standing("bash", "codex")].signature_inputs.title_match == "codex"
+    results = {one: (a.signature_class, a.signature_reason, a.signature_confidence) for one, a in found.items()}
+    assert results == expected
+    assert found[build_pane_view("bash", "codex")].signature_inputs.title_match == "codex"
 
 
-async def test_who_has_spoken_itself_needs_no_other_trace(signatures) -> None:
+async def test_an_agent_with_its_own_signals_is_identified_by_them(signatures) -> None:
     spoken = replace(STATE, binding="managed_deterministic_stale")
-    found = signatures.identify(standing("bash"), spoken)
+    found = signatures.identify(build_pane_view("bash"), spoken)
     assert (found.signature_class, found.signature_reason, found.agent) == ("deterministic", "handshake", "codex")
 
 
-async def test_what_is_remembered_of_names_is_bounded(signatures) -> None:
+async def test_the_title_cache_is_bounded(signatures) -> None:
     for number in range(3000):
-        signatures.identify(standing("vim", f"title {number}"))
+        signatures.identify(build_pane_view("vim", f"title {number}"))
     assert len(signatures._agents_by_title) <= 1024

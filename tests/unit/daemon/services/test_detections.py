@@ -9,7 +9,7 @@ from termvisor.testing.private_tmux import make_short_folder
 from tests.unit.capture.capture_harness import CaptureStore
 
 
-async def test_a_report_is_found_handled_and_muted():
+async def test_a_reported_variable_is_a_detection_that_can_be_handled_and_muted():
     with make_short_folder() as folder:
         memory = await CaptureStore(folder).open()
         try:

@@ -1,4 +1,4 @@
-"""The recording of a real pane is rendered as the pane looks."""
+"""The recording of a real pane is rendered as the pane shows it."""
 
 import asyncio
 from contextlib import aclosing
@@ -15,53 +15,53 @@ from tests.pattern_cache import install_pattern_cache
 
 @pytest.fixture
 async def scene():
-    """A watched shell that had already printed something: the recording, tmux, and the pane."""
+    """A captured shell that had printed something before: services, tmux, and the pane."""
     with make_short_folder() as folder, run_private_tmux(folder) as tmux:
         mux_id = tmux.start_session(command="PS1='$ ' sh")
         tmux.type_line(mux_id, "echo before")
         places = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
         install_pattern_cache(places)
         async with open_services(places, Settings(tmux_sockets=(tmux.socket,))) as services:
-            pane = await until(lambda: heard(services))
+            pane = await wait_for(lambda: find_captured_pane(services))
             yield services, tmux, mux_id, pane.id
 
 
-async def heard(services):
+async def find_captured_pane(services):
     return next((pane for pane in await services.panes.list_panes() if pane.heard_by == "pipe"), None)
 
 
-async def until(look):
+async def wait_for(check):
     async with asyncio.timeout(20):
-        while not (answer := await look()):
+        while not (answer := await check()):
             await asyncio.sleep(0.02)
         return answer
 
 
-async def say(services, tmux, mux_id, pane, text):
-    """Have it printed, and wait until it is in the log."""
+async def print_and_wait(services, tmux, mux_id, pane, text):
+    """Print a text in the pane and wait until it is logged."""
     tmux.type_line(mux_id, f"echo {text[:2]}''{text[2:]}")
 
     async def is_logged():
         raw = b"".join([delta.data async for delta in services.history.recording.read_raw(pane)])
         return f"{text}\r\n$ ".encode() in raw
 
-    await until(is_logged)
+    await wait_for(is_logged)
 
 
-async def frames(services, pane, **span):
+async def render_frames(services, pane, **span):
     return [frame async for frame in services.history.recording.render_frames(pane, **span)]
 
 
-def screen(tmux, mux_id):
+def read_screen(tmux, mux_id):
     return [row.rstrip() for row in tmux("capture-pane", "-p", "-t", mux_id).split("\n")]
 
 
 async def test_the_last_frame_is_what_the_pane_shows(scene):
     services, tmux, mux_id, pane = scene
-    await say(services, tmux, mux_id, pane, "after")
-    found = await frames(services, pane)
+    await print_and_wait(services, tmux, mux_id, pane, "after")
+    found = await render_frames(services, pane)
     assert "before" in found[0].rows
-    assert [row for row in found[-1].rows if row] == [row for row in screen(tmux, mux_id) if row]
+    assert [row for row in found[-1].rows if row] == [row for row in read_screen(tmux, mux_id) if row]
     where = tmux.read_format(mux_id, "#{cursor_x},#{cursor_y}")
     assert f"{found[-1].cursor_x},{found[-1].cursor_y}" == where
     assert [frame.at for frame in found] == sorted(frame.at for frame in found)
@@ -69,28 +69,28 @@ async def test_the_last_frame_is_what_the_pane_shows(scene):
 
 async def test_a_span_has_the_screen_at_its_beginning_and_what_follows(scene):
     services, tmux, mux_id, pane = scene
-    await say(services, tmux, mux_id, pane, "first")
+    await print_and_wait(services, tmux, mux_id, pane, "first")
     between = SystemClock().now()
-    await say(services, tmux, mux_id, pane, "second")
-    found = await frames(services, pane, since=between)
+    await print_and_wait(services, tmux, mux_id, pane, "second")
+    found = await render_frames(services, pane, since=between)
     assert found[0].at == between
     assert "first" in found[0].rows
     assert "second" not in found[0].rows
     assert "second" in found[-1].rows
-    assert "second" not in (await frames(services, pane, until=between))[-1].rows
+    assert "second" not in (await render_frames(services, pane, until=between))[-1].rows
 
 
-async def test_a_pane_that_was_resized_is_drawn_in_both_sizes(scene):
+async def test_a_resized_pane_is_rendered_in_both_sizes(scene):
     services, tmux, mux_id, pane = scene
-    await say(services, tmux, mux_id, pane, "wide")
+    await print_and_wait(services, tmux, mux_id, pane, "wide")
     tmux("resize-window", "-t", mux_id, "-x", "30", "-y", "8")
 
     async def is_told():
         return any(event.kind == "pane_resized" for event in await services.history.list_events(pane=pane, limit=50))
 
-    await until(is_told)
-    await say(services, tmux, mux_id, pane, "x" * 40)
-    found = await frames(services, pane)
+    await wait_for(is_told)
+    await print_and_wait(services, tmux, mux_id, pane, "x" * 40)
+    found = await render_frames(services, pane)
     assert (found[0].width, found[0].height) == (100, 30)
     assert (found[-1].width, found[-1].height) == (30, 8)
     assert "x" * 30 in found[-1].rows
@@ -98,14 +98,14 @@ async def test_a_pane_that_was_resized_is_drawn_in_both_sizes(scene):
 
 async def test_a_gap_is_a_frame_with_a_note(scene):
     services, tmux, mux_id, pane = scene
-    await say(services, tmux, mux_id, pane, "heard")
+    await print_and_wait(services, tmux, mux_id, pane, "heard")
     tmux("pipe-pane", "-t", mux_id)
 
     async def is_told():
         return await services.history.list_gaps(pane=pane)
 
-    await until(is_told)
-    notes = [frame.note for frame in await frames(services, pane) if frame.note]
+    await wait_for(is_told)
+    notes = [frame.note for frame in await render_frames(services, pane) if frame.note]
     assert notes
     assert notes[0].startswith("gap: pipe_closed")
 
@@ -113,7 +113,7 @@ async def test_a_gap_is_a_frame_with_a_note(scene):
 async def test_rendering_continues_after_a_crash_of_the_replay_tmux(scene):
     services, tmux, mux_id, pane = scene
     for word in ("one11", "two22", "three"):
-        await say(services, tmux, mux_id, pane, word)
+        await print_and_wait(services, tmux, mux_id, pane, word)
     recording, seen = services.history.recording, []
     async with aclosing(recording.render_frames(pane, interval=0)) as film:
         async for frame in film:
@@ -124,16 +124,16 @@ async def test_rendering_continues_after_a_crash_of_the_replay_tmux(scene):
     assert not recording._replay_server.is_open
 
 
-async def test_what_cannot_be_drawn_at_all_is_an_error(scene):
+async def test_a_replay_tmux_that_cannot_start_is_an_error(scene):
     services, _, _, pane = scene
     services.history.recording._replay_server._program = "/nonexistent"
     with pytest.raises(MuxError):
-        await frames(services, pane)
+        await render_frames(services, pane)
 
 
-async def test_a_reader_that_leaves_takes_the_drawing_tmux_with_it(scene):
+async def test_closing_the_frame_stream_stops_the_replay_tmux(scene):
     services, tmux, mux_id, pane = scene
-    await say(services, tmux, mux_id, pane, "words")
+    await print_and_wait(services, tmux, mux_id, pane, "words")
     async with aclosing(services.history.recording.render_frames(pane)) as film:
         await anext(film)
         assert services.history.recording._replay_server.is_open

@@ -20,7 +20,7 @@ def places():
         yield found
 
 
-async def test_what_was_done_is_in_the_health(places):
+async def test_health_lists_the_last_maintenance_runs(places):
     async with open_services(places, Settings(tmux_sockets=())) as services:
         assert not (await services.maintenance.check_database()).wrong
         assert [run.is_done async for run in services.maintenance.vacuum_database()][-1]
@@ -33,20 +33,20 @@ async def test_what_was_done_is_in_the_health(places):
     assert health.alerts == ()
 
 
-async def test_a_round_and_what_it_would_do_go_through_all_operations(places):
+async def test_a_round_and_its_preview_run_all_operations(places):
     async with open_services(places, Settings(tmux_sockets=())) as services:
         foretold = [run.operation async for run in services.maintenance.run_maintenance(dry_run=True)]
         done = [run.operation async for run in services.maintenance.run_maintenance() if run.is_done]
     assert (foretold, done) == (done[:3], ["delete_raw", "delete_rows", "seal", "forget_panes"])
 
 
-async def test_the_last_snapshot_is_made_when_the_daemon_ends(places):
+async def test_the_last_snapshot_is_written_at_shutdown(places):
     async with open_services(places, Settings(tmux_sockets=(), snapshot_interval=15.0)):
         assert not os.path.exists(places.snapshot_file)
     assert read_file_contents(places.snapshot_file).events == 2
 
 
-async def test_after_the_database_was_lost_files_on_disk_stay_as_they_are(places):
+async def test_files_on_disk_are_kept_after_the_database_was_lost(places):
     """New panes and epochs get numbers beyond those of the files, else the recorder would refuse them."""
     os.makedirs(f"{places.raw_dir}/41/99")
     with open(f"{places.raw_dir}/41/99/{0:016d}.raw", "wb") as file:

@@ -12,7 +12,7 @@ from tests.unit.capture.capture_harness import CaptureStore
 
 
 class NoonClock:
-    """It is always the same second."""
+    """A clock that always returns the same second."""
 
     def now(self) -> int:
         return 1_767_268_800 * 10**9
@@ -43,10 +43,10 @@ async def test_a_report_is_stored_then_published(memory, updates):
     assert (stored.data["proven"], stored.data["value"], stored.data["source"]) == (True, '{"port":80}', "call")
 
 
-async def test_a_flood_of_one_pane_is_counted_and_holds_up_no_other(memory, updates):
+async def test_a_flood_from_one_pane_is_limited_and_does_not_affect_others(memory, updates):
     pane, other = await memory.add_pane(), await memory.add_pane("%2")
-    told = [await updates.report_user_variable(pane, "visor-x", "1") for _ in range(MAX_EVENTS_PER_SECOND + 2)]
-    assert [event is None for event in told] == [False] * MAX_EVENTS_PER_SECOND + [True] * 2
+    events = [await updates.report_user_variable(pane, "visor-x", "1") for _ in range(MAX_EVENTS_PER_SECOND + 2)]
+    assert [event is None for event in events] == [False] * MAX_EVENTS_PER_SECOND + [True] * 2
     assert await updates.report_user_variable(other, "visor-x", "1") is not None
     assert len(await memory.store.events.list(pane=pane)) == MAX_EVENTS_PER_SECOND
 
@@ -60,7 +60,7 @@ async def test_a_flood_of_one_pane_is_counted_and_holds_up_no_other(memory, upda
         ("visor-", "{}", "'visor-' is not a valid"),
     ],
 )
-async def test_what_is_malformed_is_refused_with_what_is_wrong(memory, updates, name, value, why):
+async def test_a_malformed_report_is_rejected_with_the_reason(memory, updates, name, value, why):
     with pytest.raises(BadRequest, match=why):
         await updates.report_user_variable(await memory.add_pane(), name, value)
     assert await memory.store.events.list() == []

@@ -1,6 +1,6 @@
-"""Names are found in code by a program that may be missing; what a screen shows never becomes an option of it.
+"""Code search for names with `ast-grep`, which may be missing; screen text never becomes an option.
 
-The program here is a stand-in that says what the real one cannot be made to say; `tests/live` asks the real one.
+A script stands in for the program to produce every kind of output; `tests/live` runs the real one.
 """
 
 from pathlib import Path
@@ -16,20 +16,20 @@ from termvisor.model.action.outcome import Outcome
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """It says this and writes down how it was called."""
+    """Install an `ast-grep` script that prints the given output and records its arguments."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
 
-    def made(answer: str, status: int = 0) -> Path:
+    def write_program(answer: str, status: int = 0) -> Path:
         text = f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\ncat {tmp_path}/answer\nexit {status}\n'
         (tmp_path / "answer").write_text(answer)
         (tmp_path / "ast-grep").write_text(text)
         (tmp_path / "ast-grep").chmod(0o755)
         return tmp_path / "calls"
 
-    return made
+    return write_program
 
 
-async def test_only_plain_names_are_looked_for_and_only_a_few(program):
+async def test_only_a_few_plain_names_are_searched(program):
     calls = program("[]")
     names = ["--rewrite=x", "$(id)", "a b", "x", "one_name", "one_name", "two", "three", "four"]
     await search_code(names, "/src", run_program)
@@ -39,19 +39,19 @@ async def test_only_plain_names_are_looked_for_and_only_a_few(program):
 
 
 @pytest.mark.parametrize(
-    ("answer", "status", "trouble"),
+    ("answer", "status", "problem"),
     [("{", 0, "unexpected JSON"), ('[{"file": 3}]', 0, "unexpected JSON"), ("[]", 2, "ast-grep")],
 )
-async def test_failures_of_ast_grep_are_reported(program, answer, status, trouble):
+async def test_failures_of_ast_grep_are_reported(program, answer, status, problem):
     program(answer, status)
-    told = await search_code(["name"], "/src", run_program)
-    assert (told.places, trouble in told.trouble) == ((), True)
+    result = await search_code(["name"], "/src", run_program)
+    assert (result.places, problem in result.trouble) == ((), True)
 
 
 async def test_a_missing_program_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    told = await search_code(["name"], "/src", run_program)
-    assert told.trouble == "ast-grep is not installed, so no code was searched"
+    result = await search_code(["name"], "/src", run_program)
+    assert result.trouble == "ast-grep is not installed, so no code was searched"
 
 
 @pytest.mark.parametrize("answer", ["deny", "ask"])
@@ -62,5 +62,5 @@ async def test_a_refusal_by_the_policy_is_reported(program, answer):
         return Outcome(status="suppressed", why="policy_asks", text="not here")
 
     program("[]")
-    told = await search_code(["name"], "/src", refuse)
-    assert told.trouble.startswith("ast-grep was not run: ")
+    result = await search_code(["name"], "/src", refuse)
+    assert result.trouble.startswith("ast-grep was not run: ")

@@ -13,7 +13,7 @@ from termvisor.testing.fake_clock import let_tasks_run
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
 
 
-async def test_what_is_seen_of_a_pane_with_a_shell():
+async def test_a_pane_with_a_shell_is_observed():
     services = FakeServices()
     pane = services.add_pane(build_shell_facts()).id
     services.print_lines(pane, "one", "two")
@@ -23,7 +23,7 @@ async def test_what_is_seen_of_a_pane_with_a_shell():
     assert (seen.state, seen.runtime, seen.command) == ("unknown", None, "bash")
 
 
-async def test_what_is_seen_of_a_pane_with_an_agent():
+async def test_a_pane_with_an_agent_is_observed():
     services = FakeServices()
     pane = services.add_pane(build_shell_facts()).id
     await sample_agents.add_sample_agents(services, pane)
@@ -53,7 +53,7 @@ async def test_a_pane_without_agent_has_its_last_session(monkeypatch):
     assert (seen.agent, seen.session, seen.resume) == ("", "abc", ("codex", "resume", "abc"))
 
 
-async def test_a_pane_that_is_gone_cannot_be_seen():
+async def test_a_closed_pane_cannot_be_observed():
     services = FakeServices()
     pane = services.add_pane(build_shell_facts()).id
     services.remove_pane(pane)
@@ -61,7 +61,7 @@ async def test_a_pane_that_is_gone_cannot_be_seen():
         await PaneObserver(services, services.clock).observe(pane, 0)
 
 
-async def test_only_news_of_the_pane_wakes_who_waits_for_it():
+async def test_only_changes_of_the_watched_pane_end_the_wait():
     services = FakeServices()
     pane, other = services.add_pane(build_shell_facts()).id, services.add_pane(build_shell_facts("%2")).id
     with PaneObserver(services, services.clock).watch_pane(pane) as stir:

@@ -34,12 +34,12 @@ RULES = (
         ("rule", "session.compaction"),
     ],
 )
-def test_what_is_known_is_not_doubted(kind, word):
+def test_known_names_are_not_reported(kind, word):
     assert find_unknown_names((WorkflowReference(kind=kind, word=word, place="w.yaml:2"),), RULES) == ()
 
 
 @pytest.mark.parametrize(
-    ("kind", "word", "told"),
+    ("kind", "word", "expected"),
     [
         ("event", "session.compacton", "unknown event 'session.compacton'; did you mean session.compaction?"),
         ("event", "zzz", "unknown event 'zzz'"),
@@ -47,11 +47,11 @@ def test_what_is_known_is_not_doubted(kind, word):
         ("rule", "claude.compction", "unknown rule 'claude.compction'; did you mean claude.compaction?"),
     ],
 )
-def test_an_unknown_name_is_reported_with_place_and_suggestion(kind, word, told):
+def test_an_unknown_name_is_reported_with_location_and_suggestion(kind, word, expected):
     assert find_unknown_names((WorkflowReference(kind=kind, word=word, place="w.yaml:2"),), RULES) == (
-        f"w.yaml:2: {told}",
+        f"w.yaml:2: {expected}",
     )
 
 
-def test_without_rules_nothing_can_be_doubted():
+def test_without_rules_no_name_is_reported():
     assert find_unknown_names((WorkflowReference(kind="event", word="zzz", place="w.yaml:2"),), ()) == ()

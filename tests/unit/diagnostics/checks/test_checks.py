@@ -34,6 +34,6 @@ def test_a_finding_survives_encoding_between_processes(status: CheckStatus) -> N
     assert msgspec.json.decode(msgspec.json.encode(finding), type=CheckFinding) == finding
 
 
-def test_no_other_status_is_known() -> None:
+def test_an_unknown_status_is_rejected() -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(b'{"name":"x","status":"perhaps","message":""}', type=CheckFinding)

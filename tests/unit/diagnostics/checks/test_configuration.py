@@ -10,11 +10,11 @@ from termvisor.diagnostics.checks.configuration import ConfigCheck, ExternalProg
 from tests.unit.detection.packs.rule_factory import VALID_RULE, write_pack
 
 
-async def test_an_absent_config_is_fine(context: CheckContext) -> None:
+async def test_a_missing_config_is_ok(context: CheckContext) -> None:
     assert (await ConfigCheck().run(context)).status == "ok"
 
 
-async def test_a_wrong_setting_fails_and_is_named(context: CheckContext) -> None:
+async def test_an_invalid_setting_fails_and_is_named(context: CheckContext) -> None:
     os.makedirs(context.paths.config_dir)
     with open(context.paths.config_file, "w") as file:
         file.write("thin_interval = -1\n")
@@ -58,7 +58,7 @@ gone = json:no_such_thing
 """
 
 
-async def test_what_cannot_be_loaded_is_reported_with_its_reason(
+async def test_a_plugin_that_cannot_be_loaded_is_reported_with_its_reason(
     context, tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert (await PluginsCheck().run(context)).status == "ok"

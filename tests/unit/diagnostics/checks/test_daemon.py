@@ -10,7 +10,7 @@ from termvisor.testing.fake_services import FakeServices
 from tests.unit.diagnostics.checks.conftest import FakeCheckContext
 
 
-async def test_a_running_recorder_is_fine(context: FakeCheckContext) -> None:
+async def test_a_running_recorder_is_ok(context: FakeCheckContext) -> None:
     assert (await RecorderCheck().run(context)).message == "running (pid 4243)"
 
 
@@ -20,7 +20,7 @@ async def test_a_lost_recorder_fails(context: FakeCheckContext, services: FakeSe
     assert (finding.status, bool(finding.hint)) == ("fail", True)
 
 
-async def test_without_a_daemon_it_says_how_to_start_one(offline_context: FakeCheckContext) -> None:
+async def test_without_a_daemon_the_hint_says_how_to_start_one(offline_context: FakeCheckContext) -> None:
     finding = await RecorderCheck().run(offline_context)
     assert (finding.status, finding.hint) == ("skip", "`visor up` starts it.")
 
@@ -34,7 +34,7 @@ def listening(context: FakeCheckContext) -> FakeCheckContext:
     return context
 
 
-async def test_private_sockets_are_fine(listening: FakeCheckContext) -> None:
+async def test_private_sockets_are_ok(listening: FakeCheckContext) -> None:
     assert (await SocketPermissionsCheck().run(listening)).status == "ok"
 
 
@@ -60,5 +60,5 @@ async def test_stored_times_must_not_lie_in_the_future(context: FakeCheckContext
     assert (await ClockSkewCheck().run(context)).status == status
 
 
-async def test_nothing_stored_is_nothing_to_compare(context: FakeCheckContext) -> None:
+async def test_without_stored_events_the_clock_check_is_ok(context: FakeCheckContext) -> None:
     assert (await ClockSkewCheck().run(context)).status == "skip"

@@ -58,18 +58,18 @@ async def test_a_daemon_that_cannot_write_is_reported(context: FakeCheckContext,
     assert (finding.status, finding.message) == ("fail", f"the daemon cannot write {path}")
 
 
-async def test_before_the_first_start_there_is_none(context: FakeCheckContext) -> None:
+async def test_before_the_first_start_there_is_no_database(context: FakeCheckContext) -> None:
     assert (await DatabaseCheck().run(context)).status == "skip"
 
 
-async def test_a_folder_that_can_be_written_is_fine_and_left_clean(context: FakeCheckContext) -> None:
+async def test_a_writable_folder_is_ok_and_left_clean(context: FakeCheckContext) -> None:
     os.makedirs(context.paths.data_dir)
     finding = await DiskSpaceCheck().run(context)
     assert "GB free" in finding.message
     assert os.listdir(context.paths.data_dir) == []
 
 
-async def test_a_folder_that_takes_no_file_fails() -> None:
+async def test_an_unwritable_folder_fails() -> None:
     finding = await DiskSpaceCheck().run(FakeCheckContext(Paths("/none", "/proc", "/none"), None))
     assert (finding.status, finding.message.startswith("/proc is not writable")) == ("fail", True)
 
@@ -77,5 +77,5 @@ async def test_a_folder_that_takes_no_file_fails() -> None:
 @pytest.mark.parametrize(
     ("free", "status"), [(5_000_000_000, "ok"), (1_000_000_000, "ok"), (999_999_999, "warn"), (99_999_999, "fail")]
 )
-def test_free_space_is_judged(free: int, status: str) -> None:
+def test_free_space_is_checked(free: int, status: str) -> None:
     assert DiskSpaceCheck().judge_free_space("/data", free).status == status

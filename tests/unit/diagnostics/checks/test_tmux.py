@@ -20,7 +20,7 @@ async def test_a_missing_tmux_fails_with_the_command_that_installs_it(context: F
     assert (finding.status, "apt-get install tmux" in finding.hint) == ("fail", True)
 
 
-async def test_a_program_that_is_no_tmux_fails(context: FakeCheckContext) -> None:
+async def test_a_program_that_is_not_tmux_fails(context: FakeCheckContext) -> None:
     context.settings = Settings(tmux_program="false")
     assert (await TmuxVersionCheck().run(context)).message == "false -V failed with exit status 1"
 
@@ -37,7 +37,7 @@ async def test_a_program_that_is_no_tmux_fails(context: FakeCheckContext) -> Non
         ("tmux master", "warn"),
     ],
 )
-def test_versions_are_judged(answer: str, status: str) -> None:
+def test_tmux_versions_are_checked(answer: str, status: str) -> None:
     assert TmuxVersionCheck().judge_version(answer).status == status
 
 
@@ -55,7 +55,7 @@ async def test_all_servers_respond(context: FakeCheckContext) -> None:
     assert (finding.status, finding.message) == ("ok", "1 watched, all respond")
 
 
-async def test_a_silent_server_is_named(context: FakeCheckContext) -> None:
+async def test_an_unresponsive_server_is_named(context: FakeCheckContext) -> None:
     finding = await ServersCheck().run(WithSilentServer(context.paths, context.services))
     assert (finding.status, finding.message) == ("warn", "no response from /run/tmux/default")
 
@@ -71,7 +71,7 @@ async def test_a_configured_server_that_does_not_exist_is_named(context: FakeChe
     assert (finding.status, finding.message) == ("warn", "no response from /run/none")
 
 
-async def test_long_histories_are_fine(context: FakeCheckContext, services: FakeServices) -> None:
+async def test_long_histories_are_ok(context: FakeCheckContext, services: FakeServices) -> None:
     services.add_pane(build_shell_facts(history_limit=50_000))
     assert (await HistoryLimitCheck().run(context)).status == "ok"
 
@@ -101,7 +101,7 @@ async def test_one_shell_with_marks_is_enough(context: FakeCheckContext, service
     assert (finding.status, finding.message) == ("ok", "1 of 2 panes send marks, 1 of them proven")
 
 
-async def test_silent_shells_are_a_warning(context: FakeCheckContext, services: FakeServices) -> None:
+async def test_shells_without_marks_are_a_warning(context: FakeCheckContext, services: FakeServices) -> None:
     services.add_pane(build_shell_facts("%1"))
     finding = await ShellMarksCheck().run(context)
     assert (finding.status, "visor setup shell" in finding.hint) == ("warn", True)

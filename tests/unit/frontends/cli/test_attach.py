@@ -9,12 +9,12 @@ from termvisor.ops.panes.attach import AttachResult
 THERE = AttachResult(status="done", socket="/run/tmux/default", outside=("tmux", "out"), inside=("tmux", "in"))
 
 
-def test_outside_of_tmux_it_attaches_and_inside_the_same_server_it_switches() -> None:
+def test_outside_tmux_the_client_attaches_and_inside_it_switches() -> None:
     assert choose_tmux_command(THERE, "") == ("tmux", "out")
     assert choose_tmux_command(THERE, "/run/tmux/default,42,0") == ("tmux", "in")
 
 
-def test_inside_of_another_server_it_says_why_not() -> None:
+def test_inside_another_tmux_server_attach_is_an_error() -> None:
     with pytest.raises(BadRequest, match="does not nest"):
         choose_tmux_command(THERE, "/run/tmux/other,42,0")
 
@@ -22,7 +22,7 @@ def test_inside_of_another_server_it_says_why_not() -> None:
 ATTACHED = b'{"data": {"waiting": 1, "attached": {"status": "done", "socket": "/s", "outside": ["tmux", "out"]}}}'
 
 
-def test_the_target_is_read_from_the_answer() -> None:
+def test_the_attach_target_is_read_from_the_result() -> None:
     assert read_attach_target(ATTACHED) == AttachResult(status="done", socket="/s", outside=("tmux", "out"))
 
 

@@ -16,7 +16,7 @@ from tests.pattern_cache import install_pattern_cache
 from tests.unit.fake_daemon import build_environment, make_private_paths, run_visor
 
 
-def test_without_a_terminal_it_lists_panes_once_and_running_processes(daemon: Paths) -> None:
+def test_up_without_a_terminal_lists_panes_once_and_running_processes(daemon: Paths) -> None:
     status, out, errors = run_visor(daemon, "up")
     lines = out.splitlines()
     assert (status, errors) == (0, "")
@@ -27,7 +27,7 @@ def test_without_a_terminal_it_lists_panes_once_and_running_processes(daemon: Pa
     assert lines[-1].endswith("Stop with `visor down`.")
 
 
-def test_without_stdin_terminal_it_lists_panes_once(daemon: Paths) -> None:
+def test_up_without_stdin_terminal_lists_panes_once(daemon: Paths) -> None:
     main, side = os.openpty()
     argv = [sys.executable, "-m", "termvisor", "up"]
     with Popen(argv, env=build_environment(daemon), stdin=DEVNULL, stdout=side, stderr=side) as process:
@@ -44,7 +44,7 @@ def test_an_invalid_interval_is_an_error(daemon: Paths) -> None:
     assert errors.startswith("visor: --interval:")
 
 
-def test_the_way_of_a_newcomer_from_nothing_to_a_demo_and_back(folder: str) -> None:
+def test_up_with_demo_if_empty_starts_the_demo_and_down_stops_it(folder: str) -> None:
     places = make_private_paths(folder)
     nowhere = {"VISOR_TMUX_SOCKETS": f"{folder}/none"}
     try:
@@ -65,7 +65,7 @@ def test_the_way_of_a_newcomer_from_nothing_to_a_demo_and_back(folder: str) -> N
     assert run_visor(places, "down", **nowhere)[1] == "Nothing was running.\n"
 
 
-def test_when_nothing_has_panes_it_says_so_and_offers_the_demo(folder: str) -> None:
+def test_up_without_panes_suggests_the_demo(folder: str) -> None:
     places = make_private_paths(folder)
     nowhere = {"VISOR_TMUX_SOCKETS": f"{folder}/none"}
     try:
@@ -76,7 +76,7 @@ def test_when_nothing_has_panes_it_says_so_and_offers_the_demo(folder: str) -> N
         run_visor(places, "down", **nowhere)
 
 
-def test_it_stops_the_daemon_and_says_so_and_again_is_no_error(daemon: Paths) -> None:
+def test_down_stops_the_daemon_and_a_second_down_succeeds(daemon: Paths) -> None:
     status, out, errors = run_visor(daemon, "down")
     assert (status, errors) == (0, "")
     assert out.startswith("Stopped the daemon (pid ")
@@ -84,7 +84,7 @@ def test_it_stops_the_daemon_and_says_so_and_again_is_no_error(daemon: Paths) ->
     assert run_visor(daemon, "down") == (0, "Nothing was running.\n", "")
 
 
-def test_an_invalid_config_does_not_prevent_the_stop(daemon: Paths) -> None:
+def test_down_works_with_an_invalid_config(daemon: Paths) -> None:
     os.makedirs(daemon.config_dir)
     with open(daemon.config_file, "w") as file:
         file.write("nonsense")
@@ -93,7 +93,7 @@ def test_an_invalid_config_does_not_prevent_the_stop(daemon: Paths) -> None:
     assert out.startswith("Stopped the daemon")
 
 
-def test_with_nothing_at_all_it_makes_no_folders(folder: str) -> None:
+def test_down_without_an_instance_creates_no_folders(folder: str) -> None:
     assert run_visor(make_private_paths(folder), "down") == (0, "Nothing was running.\n", "")
     assert os.listdir(folder) == []
 
@@ -110,7 +110,7 @@ def daemon(places: Paths, *words: str) -> tuple[int, str, str]:
     return run_visor(places, *words, VISOR_TMUX_SOCKETS=f"{places.runtime_dir}/none")
 
 
-def test_it_is_started_looked_at_and_stopped(places: Paths) -> None:
+def test_the_daemon_is_started_shown_and_stopped(places: Paths) -> None:
     assert daemon(places, "daemon", "status") == (3, "not running\n", "")
     status, out, _ = daemon(places, "daemon")
     hello = fetch_hello(places)
@@ -132,7 +132,7 @@ def test_a_restart_makes_a_new_daemon_and_keeps_the_recorder(places: Paths) -> N
     assert find_recorder_pid(places) == recorder
 
 
-def test_a_second_one_in_the_foreground_is_refused(places: Paths) -> None:
+def test_a_second_daemon_in_the_foreground_is_rejected(places: Paths) -> None:
     daemon(places, "daemon", "start")
     status, _, errors = daemon(places, "daemon", "--foreground")
     assert status == 75
@@ -145,7 +145,7 @@ def test_an_unknown_action_is_an_error(places: Paths) -> None:
     assert errors.endswith("hint: See `visor daemon --help`.\n")
 
 
-def test_it_starts_says_how_to_go_on_and_stops(folder: str) -> None:
+def test_the_demo_starts_with_a_hint_and_stops(folder: str) -> None:
     places = make_private_paths(folder)
     try:
         status, out, errors = run_visor(places, "demo")
@@ -159,7 +159,7 @@ def test_it_starts_says_how_to_go_on_and_stops(folder: str) -> None:
     assert run_visor(places, "demo", "stop") == (0, "No demo was running.\n", "")
 
 
-def test_without_tmux_it_says_how_to_get_it(folder: str) -> None:
+def test_without_tmux_the_demo_says_how_to_install_it(folder: str) -> None:
     status, out, errors = run_visor(make_private_paths(folder), "demo", VISOR_TMUX_PROGRAM="no-such-tmux")
     assert shutil.which("no-such-tmux") is None
     assert (status, out) == (69, "")

@@ -14,7 +14,7 @@ from tests.unit.fake_daemon import make_private_paths, run_visor
 
 
 @pytest.mark.parametrize("words", [("version",), ("help",), (), ("robot",), ("robot", "quick-start"), ("--version",)])
-def test_what_needs_no_daemon_is_answered_without_starting_one(folder: str, words: tuple[str, ...]) -> None:
+def test_a_local_command_is_answered_without_starting_a_daemon(folder: str, words: tuple[str, ...]) -> None:
     places = make_private_paths(folder)
     status, out, errors = run_visor(places, *words)
     assert (status, errors) == (0, "")
@@ -22,7 +22,7 @@ def test_what_needs_no_daemon_is_answered_without_starting_one(folder: str, word
     assert not is_running(places)
 
 
-def test_an_unknown_command_starts_nothing_and_names_the_nearest(folder: str) -> None:
+def test_an_unknown_command_starts_no_daemon_and_suggests_the_closest(folder: str) -> None:
     places = make_private_paths(folder)
     status, out, errors = run_visor(places, "serach", "x")
     assert (status, out) == (2, "")

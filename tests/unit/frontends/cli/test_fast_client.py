@@ -23,25 +23,25 @@ ENVIRONMENTS: list[Mapping[str, str]] = [
 
 
 @pytest.mark.parametrize("environ", ENVIRONMENTS, ids=range(len(ENVIRONMENTS)))
-def test_it_knows_the_same_places_as_the_settings(environ: Mapping[str, str]) -> None:
+def test_the_fast_client_resolves_the_same_paths_as_the_settings(environ: Mapping[str, str]) -> None:
     assert fast_client.get_socket_path(environ) == resolve_paths(environ).daemon_socket
     assert fast_client.get_config_path(environ) == resolve_paths(environ).config_file
 
 
 @contextmanager
-def stranger(folder: str, answer: bytes) -> Iterator[str]:
-    """Takes one command line, answers these bytes, hangs up."""
+def run_scripted_server(folder: str, answer: bytes) -> Iterator[str]:
+    """Accept one command line, answer these bytes and close the connection."""
     path = f"{folder}/s"
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
         server.listen()
-        thread = threading.Thread(target=_talk, args=(server, answer))
+        thread = threading.Thread(target=_answer, args=(server, answer))
         thread.start()
         yield path
         thread.join()
 
 
-def _talk(server: socket.socket, answer: bytes) -> None:
+def _answer(server: socket.socket, answer: bytes) -> None:
     plug, _ = server.accept()
     with plug, plug.makefile("rb") as lines:
         lines.readline()
@@ -57,7 +57,7 @@ def test_output_goes_to_stdout_errors_to_stderr_and_the_status_comes_back(
         + command_protocol.encode_output(b"e", b"err\n")
         + command_protocol.encode_frame(b"x", 4)
     )
-    with stranger(folder, answer) as path:
+    with run_scripted_server(folder, answer) as path:
         assert fast_client.send_command(path, command_protocol.CommandRequest(("get-text", "9"))) == 4
     assert capfd.readouterr() == ("out\n", "err\n")
 
@@ -79,16 +79,16 @@ def test_a_real_daemon_answers(daemon: Paths, capfd: pytest.CaptureFixture[str])
         (b"HTTP/1.1 400 Bad Request with a long line", fast_client.CONNECTION_LOST),
     ],
 )
-def test_what_is_no_answer_has_a_name(folder: str, answer: bytes, outcome: int) -> None:
-    with stranger(folder, answer) as path:
+def test_incomplete_answers_have_an_outcome_code(folder: str, answer: bytes, outcome: int) -> None:
+    with run_scripted_server(folder, answer) as path:
         assert fast_client.exchange(path, command_protocol.CommandRequest(("x",)), lambda _kind, _data: None) == outcome
 
 
-def test_without_a_daemon_it_returns_no_daemon(folder: str) -> None:
+def test_without_a_daemon_exchange_returns_no_daemon(folder: str) -> None:
     assert fast_client.send_command(f"{folder}/s", command_protocol.CommandRequest(("x",))) == fast_client.NO_DAEMON
 
 
-def test_a_daemon_that_does_not_even_acknowledge_is_given_up(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_daemon_without_acknowledgement_times_out(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fast_client, "_ACKNOWLEDGE_TIMEOUT_S", 0.05)
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(f"{folder}/s")
@@ -99,7 +99,7 @@ def test_a_daemon_that_does_not_even_acknowledge_is_given_up(folder: str, monkey
         )
 
 
-def test_everything_is_written_also_where_writing_does_not_block() -> None:
+def test_output_is_written_completely_to_a_nonblocking_descriptor() -> None:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     data = os.urandom(1_000_000)
@@ -125,7 +125,7 @@ def test_an_answer_can_go_to_a_private_file(folder: str, capfd: pytest.CaptureFi
         + command_protocol.encode_output(b"o", b"to the file")
         + command_protocol.encode_frame(b"x", 0)
     )
-    with stranger(folder, answer) as daemon:
+    with run_scripted_server(folder, answer) as daemon:
         assert fast_client.send_command(daemon, command_protocol.CommandRequest(("export",))) == 0
     with open(path, encoding="ascii") as file:
         assert file.read() == "to the file"
@@ -139,7 +139,7 @@ def test_an_output_file_that_cannot_be_opened_is_an_error(folder: str, capfd: py
         + command_protocol.encode_output(b"o", b"x")
         + command_protocol.encode_frame(b"x", 0)
     )
-    with stranger(folder, answer) as daemon:
+    with run_scripted_server(folder, answer) as daemon:
         assert (
             fast_client.send_command(daemon, command_protocol.CommandRequest(("export",)))
             == fast_client.CANNOT_WRITE_STATUS

@@ -6,12 +6,12 @@ from termvisor.__main__ import LOCAL_COMMANDS
 from termvisor.frontends.cli import local_commands
 
 
-def test_the_entry_knows_them_all() -> None:
+def test_the_entry_point_lists_all_local_commands() -> None:
     assert set(LOCAL_COMMANDS) == set(local_commands.LOCAL_COMMANDS)
 
 
 @pytest.mark.parametrize("name", LOCAL_COMMANDS)
-def test_each_explains_itself(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_every_local_command_has_help(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert local_commands.run_local_command([name, "--help"]) == 0
     text = capfd.readouterr().out
     assert text.startswith(f"visor {name}")

@@ -36,7 +36,7 @@ def test_columns_in_the_environment_win(terminal: int, home: dict[str, str]) -> 
     assert detect_terminal(home | {"COLUMNS": "wide"}, terminal).width == 132
 
 
-def test_no_terminal_no_colours_and_nothing_is_shortened(home: dict[str, str]) -> None:
+def test_without_a_terminal_there_is_no_colour_and_no_width_limit(home: dict[str, str]) -> None:
     reader, writer = os.pipe()
     seen = detect_terminal(home | {"COLUMNS": "60"}, writer)
     assert (seen.width, seen.is_terminal, seen.colour) == (0, False, False)
@@ -46,7 +46,7 @@ def test_no_terminal_no_colours_and_nothing_is_shortened(home: dict[str, str]) -
 
 
 @pytest.mark.parametrize(
-    ("environ", "wish"),
+    ("environ", "expected"),
     [
         ({}, "auto"),
         ({"NO_COLOR": "1"}, "never"),
@@ -54,11 +54,11 @@ def test_no_terminal_no_colours_and_nothing_is_shortened(home: dict[str, str]) -
         ({"NO_COLOR": "1", "VISOR_COLOUR": "always"}, "always"),
     ],
 )
-def test_the_environment_sets_the_colour_mode(environ: dict[str, str], home: dict[str, str], wish: str) -> None:
-    assert choose_colour_mode(home | environ) == wish
+def test_the_environment_sets_the_colour_mode(environ: dict[str, str], home: dict[str, str], expected: str) -> None:
+    assert choose_colour_mode(home | environ) == expected
 
 
-def test_else_the_config_file_says_it(tmp_path: Path, home: dict[str, str]) -> None:
+def test_the_config_file_sets_the_colour_mode(tmp_path: Path, home: dict[str, str]) -> None:
     (tmp_path / "config.toml").write_text('colour = "never"\n')
     assert choose_colour_mode(home) == "never"
     (tmp_path / "config.toml").write_text("nonsense")

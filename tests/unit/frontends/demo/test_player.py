@@ -5,7 +5,7 @@ import pytest
 from termvisor.frontends.demo.player import play_agent, play_scene
 
 
-def test_text_is_printed_beat_by_beat_with_rests_between(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_text_is_printed_in_steps_with_pauses_between(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     rests: list[float] = []
     play_scene(iter([("a⠋\r\n", 0.5), ("b", 2.0)]), rests.append)
     assert capfdbinary.readouterr().out == "a⠋\r\nb".encode()
@@ -13,12 +13,12 @@ def test_text_is_printed_beat_by_beat_with_rests_between(capfdbinary: pytest.Cap
 
 
 def test_an_agent_script_receives_keys_and_ends(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    heard: list[bytes] = []
+    received_keys: list[bytes] = []
     rests: list[float | None] = []
 
     def agent():
-        heard.append((yield "a", 1.0))
-        heard.append((yield "b", None))
+        received_keys.append((yield "a", 1.0))
+        received_keys.append((yield "b", None))
 
     def listen(seconds: float | None) -> bytes:
         rests.append(seconds)
@@ -26,4 +26,4 @@ def test_an_agent_script_receives_keys_and_ends(capfdbinary: pytest.CaptureFixtu
 
     play_agent(agent(), listen)
     assert capfdbinary.readouterr().out == b"ab"
-    assert (heard, rests) == ([b"1", b"2"], [1.0, None])
+    assert (received_keys, rests) == ([b"1", b"2"], [1.0, None])

@@ -8,7 +8,7 @@ from termvisor.redaction import redact
 
 @pytest.mark.parametrize("name", DEMO_SCENES)
 @pytest.mark.parametrize("number", [0, 3, 17])
-def test_a_scene_prints_a_few_lines_a_second_and_never_rests_for_long(name: str, number: int) -> None:
+def test_a_scene_prints_a_few_lines_per_second_without_long_pauses(name: str, number: int) -> None:
     beats = list(DEMO_SCENES[name](number))
     seconds = sum(rest for _, rest in beats)
     printed = sum(len(text) for text, _ in beats)
@@ -17,7 +17,7 @@ def test_a_scene_prints_a_few_lines_a_second_and_never_rests_for_long(name: str,
     assert max(rest for _, rest in beats) <= 8
 
 
-def test_each_scene_has_words_of_its_own_to_search_for() -> None:
+def test_each_scene_has_unique_words_to_search_for() -> None:
     texts = {name: "".join(text for text, _ in scene(0)) for name, scene in DEMO_SCENES.items()}
     words = {"build": "kingfisher\r", "log": "albatross", "shell": "pelican", "top": "thumbnailer"}
     assert {name: [where for where, text in texts.items() if word in text] for name, word in words.items()} == {

@@ -32,7 +32,7 @@ def test_each_window_plays_its_scene(places: Paths) -> None:
     assert wait_until(lambda: "indexer" in tmux("capture-pane", "-p", "-t", "demo:top"), 20.0)
 
 
-def test_it_starts_once_and_stops_without_a_trace(places: Paths) -> None:
+def test_the_demo_server_starts_once_and_stops_completely(places: Paths) -> None:
     assert server.start_demo(places, Settings())
     assert server.is_running(places)
     assert not server.start_demo(places, Settings())

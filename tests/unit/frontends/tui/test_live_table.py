@@ -28,8 +28,8 @@ from tests.unit.fake_daemon import (
 )
 
 
-class Reader:
-    """Somebody who looks at `visor up` in a terminal and presses keys."""
+class TableTerminal:
+    """A terminal that runs `visor up`: reads its screen and presses keys."""
 
     def __init__(self, tmux: PrivateTmux, pane: str):
         self.tmux, self.pane = tmux, pane
@@ -40,80 +40,80 @@ class Reader:
     def press(self, *keys: str) -> None:
         self.tmux("send-keys", "-t", self.pane, *keys)
 
-    def sees(self, check: Callable[[list[str]], bool]) -> None:
+    def wait_for_rows(self, check: Callable[[list[str]], bool]) -> None:
         assert wait_until(lambda: check(self.screen()), 20.0, interval_s=0.05), "\n".join(self.screen())
 
-    def sees_text(self, text: str) -> None:
-        self.sees(lambda rows: text in "\n".join(rows))
+    def wait_for_text(self, text: str) -> None:
+        self.wait_for_rows(lambda rows: text in "\n".join(rows))
 
 
 @contextmanager
-def reader(folder: str, places: Paths, *, width: int = 120, height: int = 24) -> Iterator[Reader]:
+def open_table_terminal(folder: str, places: Paths, *, width: int = 120, height: int = 24) -> Iterator[TableTerminal]:
     names = [
         f"{name}={value}" for name, value in build_environment(places).items() if name.startswith(("VISOR_", "PATH"))
     ]
     words = ["env", *names, sys.executable, "-m", "termvisor", "up", "--interval", "0.2"]
     with run_private_tmux(folder) as tmux:
         pane = tmux.start_session(command=f"{shlex.join(words)}; echo left with $?; cat", width=width, height=height)
-        yield Reader(tmux, pane)
+        yield TableTerminal(tmux, pane)
 
 
-def test_it_shows_panes_and_cost_and_restores_the_terminal(folder: str) -> None:
-    with run_fake_daemon(folder) as places, reader(folder, places) as one:
-        one.sees_text("3:window-3")
+def test_the_table_shows_panes_and_resource_usage_and_restores_the_terminal(folder: str) -> None:
+    with run_fake_daemon(folder) as places, open_table_terminal(folder, places) as one:
+        one.wait_for_text("3:window-3")
         rows = one.screen()
         assert rows[0].startswith("daemon 41.0 MB")
         assert rows[2].split()[:2] == ["ID", "SESSION"]
         assert one.tmux.read_format(one.pane, "#{alternate_on}#{cursor_flag}") == "10"
         one.press("q")
-        one.sees_text("left with 0")
+        one.wait_for_text("left with 0")
         assert one.screen()[0].startswith("Still running: daemon (pid ")
         assert one.tmux.read_format(one.pane, "#{alternate_on}#{cursor_flag}") == "01"
 
 
 def test_ctrl_c_leaves_without_a_traceback(folder: str) -> None:
-    with run_fake_daemon(folder) as places, reader(folder, places) as one:
-        one.sees_text("window-3")
+    with run_fake_daemon(folder) as places, open_table_terminal(folder, places) as one:
+        one.wait_for_text("window-3")
         one.press("C-c")
-        one.sees_text("left with 0")
+        one.wait_for_text("left with 0")
         assert "Traceback" not in "\n".join(one.screen())
 
 
 def test_hundreds_of_panes_are_scrolled(folder: str) -> None:
-    with run_fake_daemon(folder, panes=300) as places, reader(folder, places) as one:
-        one.sees_text("1-20 of 300 panes")
+    with run_fake_daemon(folder, panes=300) as places, open_table_terminal(folder, places) as one:
+        one.wait_for_text("1-20 of 300 panes")
         one.press("NPage")
-        one.sees_text("21-40 of 300 panes")
+        one.wait_for_text("21-40 of 300 panes")
         one.press("Down", "Down", "Up")
-        one.sees_text("22-41 of 300 panes")
+        one.wait_for_text("22-41 of 300 panes")
         one.press("End")
-        one.sees_text("300:window-300")
+        one.wait_for_text("300:window-300")
         one.press("Home")
-        one.sees_text(" 1:window-1 ")
+        one.wait_for_text(" 1:window-1 ")
 
 
-def test_it_follows_the_size_of_the_terminal(folder: str) -> None:
-    with run_fake_daemon(folder) as places, reader(folder, places) as one:
-        one.sees_text("window-3")
+def test_the_view_follows_the_size_of_the_terminal(folder: str) -> None:
+    with run_fake_daemon(folder) as places, open_table_terminal(folder, places) as one:
+        one.wait_for_text("window-3")
         one.tmux("resize-window", "-t", one.pane, "-x", "50", "-y", "5")
-        one.sees(lambda rows: len(rows) <= 5 and rows[0].startswith("ID") and "work" in rows[1])
+        one.wait_for_rows(lambda rows: len(rows) <= 5 and rows[0].startswith("ID") and "work" in rows[1])
         one.tmux("resize-window", "-t", one.pane, "-x", "120", "-y", "24")
-        one.sees(lambda rows: rows[0].startswith("daemon 41.0 MB"))
+        one.wait_for_rows(lambda rows: rows[0].startswith("daemon 41.0 MB"))
 
 
-def test_it_outlives_the_daemon_and_takes_it_up_again(folder: str) -> None:
-    with run_fake_daemon(folder) as places, reader(folder, places) as one:
-        one.sees_text("window-3")
+def test_the_table_survives_a_daemon_restart(folder: str) -> None:
+    with run_fake_daemon(folder) as places, open_table_terminal(folder, places) as one:
+        one.wait_for_text("window-3")
         daemon_process.stop_daemon(places)
         reap_daemons()
-        one.sees_text("waiting for the daemon")
+        one.wait_for_text("waiting for the daemon")
         assert "window-3" in "\n".join(one.screen())
         daemon_process.ensure_running(places, command=build_daemon_command(panes=4))
-        one.sees_text("window-4")
-        one.sees(lambda rows: rows[0].startswith("daemon 41.0 MB"))
+        one.wait_for_text("window-4")
+        one.wait_for_rows(lambda rows: rows[0].startswith("daemon 41.0 MB"))
 
 
-def test_panes_titles_and_cost_line(daemon: Paths) -> None:
+def test_the_view_has_panes_title_and_cost_line(daemon: Paths) -> None:
     view = live_table.build_view(daemon, TerminalInfo(120, True, False))
     assert view.title.split()[:3] == ["ID", "SESSION", "WINDOW"]
     assert [row.split()[:3] for row in view.rows] == [[str(n), "work", f"{n}:window-{n}"] for n in (1, 2, 3)]
@@ -121,7 +121,7 @@ def test_panes_titles_and_cost_line(daemon: Paths) -> None:
     assert view.head == "daemon 41.0 MB 0.7 % cpu · recorder 9.4 MB 0.1 % · lag 31 ms · 7 forks · db 12.4 MB · 0 gaps"
 
 
-def test_without_panes_the_way_to_some_is_shown(folder: str) -> None:
+def test_without_panes_the_view_suggests_the_demo(folder: str) -> None:
     with run_fake_daemon(folder, panes=0) as places:
         view = live_table.build_view(places, TerminalInfo(120, True, False))
         assert "visor demo" in view.rows[0]
@@ -151,20 +151,20 @@ def test_alerts_and_a_missing_recorder_are_in_the_cost(daemon: Paths) -> None:
 VIEW = TableView(head="cost", title="ID NAME", rows=tuple(f"pane {number}" for number in range(100)), foot="100 panes")
 
 
-def test_a_usual_screen_has_cost_title_panes_and_foot() -> None:
+def test_a_screen_has_cost_line_title_panes_and_footer() -> None:
     rows = compose_rows(VIEW, 24, 0)
     assert rows[:4] == ["cost", "", "ID NAME", "pane 0"]
     assert rows[22] == "pane 19"
     assert rows[23].startswith("1-20 of 100 panes   q quits")
 
 
-def test_few_panes_leave_room_above_the_foot() -> None:
+def test_few_panes_leave_empty_rows_above_the_footer() -> None:
     rows = compose_rows(TableView(title="t", rows=("only",), foot="1 pane"), 10, 0)
     assert rows == ["", "", "t", "only", "", "", "", "", "", rows[-1]]
     assert rows[-1].startswith("1 pane")
 
 
-def test_on_a_short_screen_the_panes_stay() -> None:
+def test_on_a_short_screen_the_panes_are_kept() -> None:
     assert compose_rows(VIEW, 6, 5)[:2] == ["ID NAME", "pane 5"]
     assert compose_rows(VIEW, 4, 0) == ["ID NAME", "pane 0", "pane 1", "pane 2"]
     assert compose_rows(VIEW, 2, 0) == ["pane 0", "pane 1"]

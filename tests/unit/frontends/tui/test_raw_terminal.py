@@ -21,7 +21,7 @@ def pty() -> Iterator[tuple[int, int]]:
     os.close(side)
 
 
-def test_mode_screen_and_signals_are_as_before_also_after_an_error(pty: tuple[int, int]) -> None:
+def test_mode_screen_and_signals_are_restored_also_after_an_error(pty: tuple[int, int]) -> None:
     main, side = pty
     before, handler = termios.tcgetattr(side), signal.getsignal(signal.SIGTERM)
     with pytest.raises(ZeroDivisionError), RawTerminal(side, side):
@@ -54,13 +54,13 @@ def test_a_signal_ends_the_wait(pty: tuple[int, int], number: int, is_over: bool
         assert terminal.is_closed == is_over
 
 
-def test_keys_are_known_by_name_and_others_passed_over() -> None:
+def test_keys_are_parsed_by_name_and_unknown_ones_skipped() -> None:
     data = b"\x1b[A\x1bOBx\x1b[5~\x1b[6~\x1b[1;5C\x1b[H\x1b[4~jk g G q\x03"
     names = "up down page_up page_down home end down up page_down home page_down end page_down quit quit"
     assert KeyDecoder(TABLE_KEYS).feed(data) == names.split()
 
 
-def test_a_sequence_may_come_in_pieces() -> None:
+def test_a_sequence_may_arrive_in_pieces() -> None:
     keys = KeyDecoder(TABLE_KEYS)
     assert [keys.feed(piece) for piece in (b"\x1b", b"[", b"5", b"~q")] == [[], [], [], ["page_up", "quit"]]
 
@@ -70,7 +70,7 @@ def test_a_lone_escape_does_not_swallow_the_next_key() -> None:
 
 
 @given(st.lists(st.binary(max_size=200), max_size=20))
-def test_nothing_that_a_terminal_sends_breaks_it(pieces: list[bytes]) -> None:
+def test_any_terminal_input_is_accepted(pieces: list[bytes]) -> None:
     keys = KeyDecoder(TABLE_KEYS)
     for piece in pieces:
         keys.feed(piece)

@@ -6,7 +6,7 @@ from termvisor.model.action.outcome import Outcome, explain_missing_output
 
 
 @pytest.mark.parametrize(
-    ("outcome", "told"),
+    ("outcome", "expected"),
     [
         (
             Outcome(status="suppressed", why="policy_asks", text="rule careful: ask"),
@@ -15,5 +15,5 @@ from termvisor.model.action.outcome import Outcome, explain_missing_output
         (Outcome(status="failed", why="timed_out", text="cass gave no answer"), "cass gave no answer"),
     ],
 )
-def test_suppressed_and_failed_programs_have_different_texts(outcome: Outcome, told: str) -> None:
-    assert explain_missing_output(outcome, "cass") == told
+def test_suppressed_and_failed_programs_have_different_texts(outcome: Outcome, expected: str) -> None:
+    assert explain_missing_output(outcome, "cass") == expected

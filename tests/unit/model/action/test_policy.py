@@ -24,7 +24,7 @@ def test_every_key_is_listed_with_type_default_and_meaning() -> None:
     assert [key.path for key in KEYS.values() if not key.doc or not key.type] == []
 
 
-def test_tables_stand_before_what_they_hold() -> None:
+def test_tables_are_listed_before_their_keys() -> None:
     order = list(KEYS)
     assert all(not key.parent or order.index(key.parent) < order.index(key.path) for key in KEYS.values())
     assert KEYS["rule[]"].is_table

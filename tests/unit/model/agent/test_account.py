@@ -12,40 +12,42 @@ HOUR = 3600 * NS
 WORK = Account(service="openai", name="work")
 
 
-def allowance(span: str = "5h", left: float | None = 50.0, **more) -> Allowance:
+def build_allowance(span: str = "5h", left: float | None = 50.0, **more) -> Allowance:
     known = {"checked_at": NOW - HOUR, "source": "signal", "resets_at": NOW + HOUR}
     return Allowance(span=span, percent_remaining=left, **(known | more))
 
 
-def left(*allowances: Allowance) -> float | None:
+def compute_remaining(*allowances: Allowance) -> float | None:
     return AccountStatus(account=WORK, allowances=allowances).compute_remaining_percent(NOW)
 
 
 def test_the_scarcest_limit_counts():
-    assert left(allowance(left=80), allowance("weekly", 20)) == 20
-    assert left() is None
+    assert compute_remaining(build_allowance(left=80), build_allowance("weekly", 20)) == 20
+    assert compute_remaining() is None
 
 
 def test_a_window_is_full_after_its_reset_time():
-    assert left(allowance(left=0, resets_at=NOW)) == 100
-    assert left(allowance(left=0, resets_at=NOW + 1)) == 0
-    assert left(allowance("credits", 0, usage_type="credits", resets_at=NOW - HOUR)) == 0
+    assert compute_remaining(build_allowance(left=0, resets_at=NOW)) == 100
+    assert compute_remaining(build_allowance(left=0, resets_at=NOW + 1)) == 0
+    assert compute_remaining(build_allowance("credits", 0, usage_type="credits", resets_at=NOW - HOUR)) == 0
 
 
 def test_a_figure_without_reset_time_expires_after_the_shortest_window():
-    assert left(allowance(left=0, resets_at=None)) == 0
-    assert left(allowance(left=0, resets_at=None, checked_at=NOW - 5 * HOUR)) is None
+    assert compute_remaining(build_allowance(left=0, resets_at=None)) == 0
+    assert compute_remaining(build_allowance(left=0, resets_at=None, checked_at=NOW - 5 * HOUR)) is None
 
 
 def test_later_windows_override_a_limit_of_unknown_span():
-    reached = allowance("all", 0, source="rule", checked_at=NOW - 2 * HOUR)
-    assert left(reached, allowance(left=90)) == 90
-    assert left(reached, allowance(left=90, checked_at=NOW - 3 * HOUR)) == 0
-    assert left(reached, allowance(left=90, source="rule")) == 0
+    reached = build_allowance("all", 0, source="rule", checked_at=NOW - 2 * HOUR)
+    assert compute_remaining(reached, build_allowance(left=90)) == 90
+    assert compute_remaining(reached, build_allowance(left=90, checked_at=NOW - 3 * HOUR)) == 0
+    assert compute_remaining(reached, build_allowance(left=90, source="rule")) == 0
 
 
 def test_the_reset_time_is_that_of_the_scarcest():
-    standing = AccountStatus(account=WORK, allowances=(allowance(left=80), allowance("weekly", 20, resets_at=NOW + 9)))
+    standing = AccountStatus(
+        account=WORK, allowances=(build_allowance(left=80), build_allowance("weekly", 20, resets_at=NOW + 9))
+    )
     assert standing.find_reset_time(NOW) == NOW + 9
     assert AccountStatus(account=WORK).find_reset_time(NOW) is None
 
@@ -58,7 +60,7 @@ def test_an_account_is_found_by_a_unique_short_name():
     assert find_account([WORK], "play") is None
 
 
-def declared(*accounts: dict, **more) -> None:
+def validate_accounts(*accounts: dict, **more) -> None:
     validate_settings({"accounts": list(accounts), **more}, "config.toml")
 
 
@@ -69,12 +71,12 @@ def declared(*accounts: dict, **more) -> None:
         (
             [{"service": "mistral", "name": "a"}],
             {},
-            r"\[\[accounts\]\] number 1: unknown service 'mistral'; known are",
+            r"\[\[accounts\]\] number 1: unknown service 'mistral'; expected one of:",
         ),
         ([{"service": "opnai", "name": "a"}], {}, "unknown service 'opnai'; did you mean openai"),
         ([{"service": "openai", "name": "a"}, {"service": "openai"}], {}, "number 2: `name` is missing"),
         ([{"service": "openai", "name": "a b"}], {}, "letters, digits"),
-        ([{"service": "openai", "name": "a", "api_key": "x"}], {}, "unknown key 'api_key'; known are service"),
+        ([{"service": "openai", "name": "a", "api_key": "x"}], {}, "unknown key 'api_key'; expected one of: service"),
         ([{"service": "openai", "name": "a", "envfile": "x"}], {}, "unknown key 'envfile'; did you mean env_file"),
         ([{"service": "openai", "name": "a", "env_file": "x", "config_dir": "y"}], {}, "only one of"),
         ([{"service": "openai", "name": "a"}], {"failover_profile": "b"}, "unknown account 'b'"),
@@ -82,11 +84,13 @@ def declared(*accounts: dict, **more) -> None:
 )
 def test_invalid_accounts_are_rejected(accounts, more, why):
     with pytest.raises(ConfigError, match=why):
-        declared(*accounts, **more)
+        validate_accounts(*accounts, **more)
 
 
 def test_names_are_unique_within_a_service_only():
-    declared({"service": "openai", "name": "a"}, {"service": "google", "name": "a"}, failover_profile="openai/a")
+    validate_accounts(
+        {"service": "openai", "name": "a"}, {"service": "google", "name": "a"}, failover_profile="openai/a"
+    )
 
 
 def test_an_account_table_needs_double_brackets():

@@ -47,9 +47,9 @@ SCENES = [
 ]
 
 
-@pytest.mark.parametrize(("heard", "expected"), [one[1:] for one in SCENES], ids=[one[0] for one in SCENES])
-def test_a_need(heard: list, expected: str | None) -> None:
-    found = find_need(compute_state_after(9, *heard))
+@pytest.mark.parametrize(("signals", "expected"), [one[1:] for one in SCENES], ids=[one[0] for one in SCENES])
+def test_needs_are_found_from_signals(signals: list, expected: str | None) -> None:
+    found = find_need(compute_state_after(9, *signals))
     assert (found.kind if found else None) == expected
 
 
@@ -60,15 +60,15 @@ def test_a_limit_ends_by_itself_and_needs_no_action() -> None:
 
 
 def test_needs_are_sorted_by_urgency_and_waiting_time() -> None:
-    heard = ["completed", "error", "waiting_input", "waiting_approval", "waiting_approval"]
+    signals = ["completed", "error", "waiting_input", "waiting_approval", "waiting_approval"]
     found = [
         replace(compute_state_after(9, build_signal(9 - n, "hook", one)), runtime=RuntimeId(n))
-        for n, one in enumerate(heard)
+        for n, one in enumerate(signals)
     ]
     assert [one.runtime for one in list_needs(found)] == [4, 3, 2, 1, 0]
 
 
-def test_a_need_is_new_once() -> None:
+def test_a_need_is_reported_as_new_once() -> None:
     first = list_needs([compute_state_after(5, build_signal(1, "hook", "waiting_approval"))])
     again = list_needs(
         [

@@ -1,4 +1,4 @@
-"""The order in which sources are believed."""
+"""Rank of evidence sources."""
 
 import pytest
 
@@ -20,22 +20,22 @@ ORDER = {
 SOURCES = {"": DEFAULT_SOURCES, **DECLARED}
 
 
-def order(agent: str) -> str:
-    """Names by rank; those of one rank are joined."""
+def rank_sources(agent: str) -> str:
+    """Return source names by rank; names of one rank are joined."""
     ranks = sorted({one.rank for one in SOURCES[agent]})
     return " ".join("=".join(sorted(one.name for one in SOURCES[agent] if one.rank == rank)) for rank in ranks)
 
 
 @pytest.mark.parametrize("agent", ORDER)
 def test_sources_are_believed_in_this_order(agent: str) -> None:
-    assert order(agent) == ORDER[agent]
+    assert rank_sources(agent) == ORDER[agent]
 
 
 @pytest.mark.parametrize("agent", SOURCES)
 def test_native_sources_rank_before_heuristics(agent: str) -> None:
-    told = [one.rank for one in SOURCES[agent] if one.tier == "deterministic"]
-    guessed = [one.rank for one in SOURCES[agent] if one.tier == "heuristic"]
-    assert max(told) < min(guessed)
+    deterministic = [one.rank for one in SOURCES[agent] if one.tier == "deterministic"]
+    heuristic = [one.rank for one in SOURCES[agent] if one.tier == "heuristic"]
+    assert max(deterministic) < min(heuristic)
 
 
 @pytest.mark.parametrize("agent", SOURCES)
@@ -44,7 +44,7 @@ def test_source_names_are_unique(agent: str) -> None:
     assert len(names) == len(set(names))
 
 
-def drift(kind: DriftKind, version: str = "2.2", pane: int = 1) -> AgentDrift:
+def build_drift(kind: DriftKind, version: str = "2.2", pane: int = 1) -> AgentDrift:
     return AgentDrift(
         agent="codex",
         kind=kind,
@@ -66,9 +66,9 @@ def drift(kind: DriftKind, version: str = "2.2", pane: int = 1) -> AgentDrift:
     ],
 )
 def test_each_kind_has_a_description(kind: DriftKind, what: str) -> None:
-    assert drift(kind).description == what
+    assert build_drift(kind).description == what
 
 
 def test_the_key_depends_on_the_version_but_not_the_pane() -> None:
-    assert drift("unseen_version").key == drift("unseen_version", pane=2).key
-    assert drift("unseen_version").key != drift("unseen_version", "2.3").key
+    assert build_drift("unseen_version").key == build_drift("unseen_version", pane=2).key
+    assert build_drift("unseen_version").key != build_drift("unseen_version", "2.3").key

@@ -14,7 +14,7 @@ OPUS = "claude-opus-* :: 10 :: 50 :: 1 :: 12"
 MILLION = 1_000_000
 
 
-def session(usage: TokenUsage, model: str = "claude-opus-9", **by_model: TokenCounts) -> AgentSession:
+def build_session(usage: TokenUsage, model: str = "claude-opus-9", **by_model: TokenCounts) -> AgentSession:
     return AgentSession(
         runtime=RuntimeId(1),
         pane=PaneId(1),
@@ -73,27 +73,29 @@ def test_a_model_without_a_price_makes_the_cost_unknown() -> None:
 
 
 def test_an_estimate_is_marked() -> None:
-    found = add_estimated_cost(session(TokenUsage(total=MILLION, input=MILLION, output=0)), [OPUS]).usage
+    found = add_estimated_cost(build_session(TokenUsage(total=MILLION, input=MILLION, output=0)), [OPUS]).usage
     assert (found.cost, found.is_estimated) == (pytest.approx(10.0), True)
 
 
 def test_a_reported_cost_is_kept() -> None:
-    found = add_estimated_cost(session(TokenUsage(total=MILLION, input=MILLION, output=0, cost=0.3)), [OPUS]).usage
+    found = add_estimated_cost(
+        build_session(TokenUsage(total=MILLION, input=MILLION, output=0, cost=0.3)), [OPUS]
+    ).usage
     assert (found.cost, found.is_estimated) == (0.3, False)
 
 
 def test_a_reported_cost_of_zero_is_replaced() -> None:
     used = TokenUsage(total=MILLION, input=MILLION, output=0, cost=0.0)
-    assert add_estimated_cost(session(used), [OPUS]).usage.cost == pytest.approx(10.0)
-    assert add_estimated_cost(session(used, model="free"), [OPUS]).usage.cost == 0.0
+    assert add_estimated_cost(build_session(used), [OPUS]).usage.cost == pytest.approx(10.0)
+    assert add_estimated_cost(build_session(used, model="free"), [OPUS]).usage.cost == 0.0
 
 
 def test_known_models_are_priced_separately() -> None:
     used = TokenUsage(total=2 * MILLION, input=2 * MILLION, output=0)
-    both = session(used, claude_opus_9=TokenCounts(input=MILLION), haiku=TokenCounts(input=MILLION))
+    both = build_session(used, claude_opus_9=TokenCounts(input=MILLION), haiku=TokenCounts(input=MILLION))
     assert add_estimated_cost(both, [OPUS, "haiku :: 1 :: 5"]).usage.cost == pytest.approx(11.0)
 
 
 def test_without_tokens_or_prices_there_is_no_estimate() -> None:
-    assert add_estimated_cost(session(TokenUsage()), [OPUS]).usage.cost is None
-    assert add_estimated_cost(session(TokenUsage(total=5, input=5, output=0)), []).usage.cost is None
+    assert add_estimated_cost(build_session(TokenUsage()), [OPUS]).usage.cost is None
+    assert add_estimated_cost(build_session(TokenUsage(total=5, input=5, output=0)), []).usage.cost is None

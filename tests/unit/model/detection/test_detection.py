@@ -2,19 +2,19 @@ from termvisor.model.detection.detection import Detection, build_detection_key
 from termvisor.model.ids import PaneId, RuntimeId
 
 
-def seen(**others) -> Detection:
+def build_detection(**others) -> Detection:
     return Detection(at=1, type="a.b", rule="a.b", pane=PaneId(1), source="user_var", **others)
 
 
 def test_unproven_detection_cannot_start_a_workflow():
-    assert seen().can_start_workflow
-    assert seen(evidence={"proven": True}).can_start_workflow
-    assert not seen(evidence={"proven": False}).can_start_workflow
+    assert build_detection().can_start_workflow
+    assert build_detection(evidence={"proven": True}).can_start_workflow
+    assert not build_detection(evidence={"proven": False}).can_start_workflow
 
 
 def test_event_data_contains_captures():
-    told = seen(agent="codex", severity="error", captures={"rule": "no", "left": "5"}).event_data
-    assert told == {
+    data = build_detection(agent="codex", severity="error", captures={"rule": "no", "left": "5"}).event_data
+    assert data == {
         "rule": "a.b",
         "agent": "codex",
         "severity": "error",
@@ -25,9 +25,9 @@ def test_event_data_contains_captures():
 
 
 def test_types_reported_by_the_agent_have_one_key_per_agent():
-    said = build_detection_key("usage.reached", "codex", RuntimeId(7), {"resets_at": "2026-01-01T15:00:00Z"})
+    key = build_detection_key("usage.reached", "codex", RuntimeId(7), {"resets_at": "2026-01-01T15:00:00Z"})
     assert (
-        said
+        key
         == build_detection_key("usage.reached", "codex", RuntimeId(7), {"try_again_at": "3pm"})
         == "usage.reached runtime:7"
     )

@@ -13,12 +13,12 @@ NS = 10**9
 ZONES = {name: ZoneInfo(name) for name in ("Europe/Berlin", "America/New_York", "Asia/Kolkata")}
 
 
-def instant(text: str) -> int:
+def parse_instant(text: str) -> int:
     return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * NS
 
 
-def here(now: str, zone: tzinfo = UTC) -> ResetTimeContext:
-    return ResetTimeContext(instant(now), zone, ZONES.get)
+def build_context(now: str, zone: tzinfo = UTC) -> ResetTimeContext:
+    return ResetTimeContext(parse_instant(now), zone, ZONES.get)
 
 
 NOON = "2026-11-15T12:00:00"
@@ -50,7 +50,7 @@ WORDS: list[tuple[str, str, str]] = [
 
 @pytest.mark.parametrize(("words", "now", "expected"), WORDS, ids=[one[0] for one in WORDS])
 def test_text_is_parsed_to_a_time(words: str, now: str, expected: str) -> None:
-    assert parse_reset_time(words, here(now)) == instant(expected)
+    assert parse_reset_time(words, build_context(now)) == parse_instant(expected)
 
 
 @pytest.mark.parametrize(
@@ -69,17 +69,17 @@ def test_text_is_parsed_to_a_time(words: str, now: str, expected: str) -> None:
     ],
 )
 def test_text_without_a_valid_time_returns_none(words: str) -> None:
-    assert parse_reset_time(words, here(NOON)) is None
+    assert parse_reset_time(words, build_context(NOON)) is None
 
 
 def test_text_without_a_zone_uses_the_machines_zone() -> None:
     there = timezone(timedelta(hours=-8))
-    assert parse_reset_time("resets 3pm", here(NOON, there)) == instant("2026-11-15T23:00")
+    assert parse_reset_time("resets 3pm", build_context(NOON, there)) == parse_instant("2026-11-15T23:00")
 
 
 @given(st.text(alphabet="0123456789:apm ()+-/UTCinhresetNovFb,.", max_size=40))
 def test_any_text_is_accepted(words: str) -> None:
-    found = parse_reset_time(words, here(NOON))
+    found = parse_reset_time(words, build_context(NOON))
     assert found is None or isinstance(found, int)
 
 

@@ -62,7 +62,7 @@ def test_valid_settings_have_no_problems():
     assert (list(find_notification_problems(settings)), find_missing_settings(settings)) == ([], {})
 
 
-def test_notification_ways_with_a_missing_setting_are_reported():
+def test_notification_channels_with_a_missing_setting_are_reported():
     assert find_missing_settings(NotificationSettings()) == {
         "webhook": "notify_webhook_url",
         "command": "notify_command",

@@ -2,7 +2,7 @@ from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_the_account_is_named_and_on_request_every_one_is_explained() -> None:
+async def test_the_account_is_named_and_explain_lists_every_account() -> None:
     services = await build_sample_services()
     assert (await run_command(services, "accounts", "pick", "openai")).out.strip() == "openai/work: 80 % remaining"
     data = (await run_command(services, "robot", "accounts", "pick", "openai", "--explain")).envelope["data"]

@@ -16,6 +16,6 @@ async def test_an_account_without_limits_is_reported() -> None:
     )
 
 
-async def test_one_that_is_not_there_is_reported() -> None:
+async def test_an_unknown_account_is_not_found() -> None:
     answer = await run_command(await build_sample_services(), "robot", "accounts", "show", "none")
     assert answer.envelope["error"]["code"] == "not_found" or "not found" in answer.envelope["error"]["message"]

@@ -33,7 +33,7 @@ def test_a_pane_without_an_agent_has_no_state() -> None:
     assert format_state(result.state) == ""
 
 
-def test_an_agent_that_needs_a_person_is_marked() -> None:
+def test_an_agent_that_needs_a_user_is_marked() -> None:
     services = FakeServices()
     pane = services.add_pane(build_shell_facts())
     services.agents.start_agent(pane.id)
@@ -43,7 +43,7 @@ def test_an_agent_that_needs_a_person_is_marked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("flags", "words"),
     [
         (AgentFlags(), []),
         (AgentFlags(usage_limited=True, resets_at=NOON + 7200 * NS), ["usage limit for 2h"]),
@@ -57,8 +57,8 @@ def test_an_agent_that_needs_a_person_is_marked() -> None:
         ),
     ],
 )
-def test_flags_are_listed_as_labels(told: AgentFlags, words: list[str]) -> None:
-    assert list_flag_labels(build_flag_item(told, NOON)) == words
+def test_flags_are_listed_as_labels(flags: AgentFlags, words: list[str]) -> None:
+    assert list_flag_labels(build_flag_item(flags, NOON)) == words
 
 
 def test_an_expired_limit_resets_in_zero_seconds() -> None:

@@ -3,7 +3,7 @@ from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_every_program_is_listed_with_what_can_be_done_and_where_it_runs() -> None:
+async def test_every_program_is_listed_with_capabilities_and_panes() -> None:
     data = (await run_command(await build_sample_services(op="agents_list"), "robot", "agents", "list")).envelope[
         "data"
     ]

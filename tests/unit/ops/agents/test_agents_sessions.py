@@ -17,7 +17,7 @@ from termvisor.testing.sample_agents import ASKING_PANE
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_a_session_tells_what_it_used_and_how_it_is_resumed() -> None:
+async def test_a_session_has_usage_and_resume_command() -> None:
     data = (
         await run_command(
             await build_sample_services(op="agents_sessions"), "robot", "agents", "sessions", "--pane", "2"
@@ -57,7 +57,7 @@ async def test_an_ended_session_has_its_reason() -> None:
     assert "claude_code" not in [item["agent"] for item in since]
 
 
-async def test_without_any_it_is_reported() -> None:
+async def test_without_sessions_it_is_reported() -> None:
     assert (await run_command(FakeServices(), "agents", "sessions")).out == "No sessions.\n"
 
 
@@ -76,13 +76,13 @@ SESSION = AgentSession(
 def cass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Install a fake `cass` script on the PATH."""
 
-    def made(script: str) -> None:
+    def write_cass(script: str) -> None:
         path = tmp_path / "cass"
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
 
-    return made
+    return write_cass
 
 
 async def test_a_missing_cass_is_a_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +108,7 @@ async def test_a_session_unknown_by_id_is_looked_up_by_directory(cass) -> None:
     ("script", "detail"),
     [("echo no index >&2; exit 3", "no index"), ("echo hello", "its output is not JSON"), ("exit 9", "status 9")],
 )
-async def test_what_goes_wrong_is_reported(cass, script: str, detail: str) -> None:
+async def test_a_failed_cass_call_is_reported(cass, script: str, detail: str) -> None:
     cass(script)
     (found,) = await fetch_histories([SESSION], run_program)
     assert found.status == "failed"
@@ -116,18 +116,18 @@ async def test_what_goes_wrong_is_reported(cass, script: str, detail: str) -> No
 
 
 @pytest.mark.parametrize("answer", ["deny", "ask"])
-async def test_what_the_policy_does_not_allow_is_not_asked(cass, answer: str) -> None:
-    async def refuse(_action: RunProgram) -> Outcome:
+async def test_cass_is_not_run_if_the_policy_does_not_allow_it(cass, answer: str) -> None:
+    async def refuse_program(_action: RunProgram) -> Outcome:
         if answer == "deny":
             raise Refused("the policy says no: not here")
         return Outcome(status="suppressed", why="policy_asks", text="not here")
 
     cass("echo 1")
-    (found,) = await fetch_histories([SESSION], refuse)
+    (found,) = await fetch_histories([SESSION], refuse_program)
     assert (found.status, "not here" in found.detail) == ("not_asked", True)
 
 
-async def test_only_the_newest_are_looked_up(cass) -> None:
+async def test_only_the_newest_sessions_are_looked_up(cass) -> None:
     cass("echo 1")
     found = await fetch_histories([SESSION] * (MAX_SESSIONS_LOOKED_UP + 2), run_program)
     assert [one.status for one in found] == ["not_asked"] * 2 + ["found"] * MAX_SESSIONS_LOOKED_UP

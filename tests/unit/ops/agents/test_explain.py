@@ -66,7 +66,7 @@ async def test_flags_are_shown_beside_the_state() -> None:
     assert "Flags: login required." in (await run_command(services, "explain", "1")).out
 
 
-async def test_a_pane_without_an_agent_says_what_it_does() -> None:
+async def test_a_pane_without_an_agent_is_explained_by_its_activity() -> None:
     result = await run_command(await build_sample_services(op="explain"), "explain", "1")
     assert (result.status, result.err.splitlines()[0]) == (
         4,
@@ -76,7 +76,7 @@ async def test_a_pane_without_an_agent_says_what_it_does() -> None:
     assert (failed["code"], failed["message"]) == ("agent_not_found", "no agent in pane 3 (the pane is gone)")
 
 
-async def test_what_an_agent_wrote_is_text_only() -> None:
+async def test_escape_sequences_in_evidence_are_removed() -> None:
     services = await build_sample_services(op="explain")
     signal = services.agents.signals[PERMISSION_SIGNAL]
     services.agents.signals[SignalId(PERMISSION_SIGNAL)] = replace(
@@ -97,7 +97,7 @@ async def test_a_recording_is_explained_like_a_pane_without_a_daemon() -> None:
     assert "decides" in out
 
 
-async def test_what_a_recording_holds_is_reported_to_programs() -> None:
+async def test_json_output_describes_the_recording() -> None:
     result = (await run_command(LocalServices(), "robot", "explain", "--file", RECORDING, "--at", "1s")).envelope[
         "data"
     ]
@@ -114,7 +114,7 @@ async def test_what_a_recording_holds_is_reported_to_programs() -> None:
         (("--file", "/nowhere.json"), "cannot read"),
     ],
 )
-async def test_what_cannot_be_explained_says_why(words: tuple[str, ...], why: str) -> None:
+async def test_invalid_explain_arguments_are_rejected_with_the_reason(words: tuple[str, ...], why: str) -> None:
     result = await run_command(await build_sample_services(op="explain"), "explain", *words)
     assert why in result.err
     assert result.status == 2

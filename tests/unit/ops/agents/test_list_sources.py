@@ -33,6 +33,6 @@ async def test_a_secret_in_an_address_is_removed() -> None:
     assert secret not in (await run_command(services, "sources")).out
 
 
-async def test_without_any_it_is_reported() -> None:
+async def test_without_sources_it_is_reported() -> None:
     assert (await run_command(FakeServices(), "sources")).out == "No sources yet.\n"
     assert (await run_command(FakeServices(), "sources", "--status", "down")).out == "No matching sources.\n"

@@ -22,7 +22,7 @@ async def test_no_waiting_agent_is_not_an_error() -> None:
     assert (await run_command(FakeServices(), "robot", "next")).envelope["data"]["found"] is None
 
 
-async def test_others_are_found_by_passing_over_the_first() -> None:
+async def test_skip_shows_the_next_waiting_agent() -> None:
     services = await build_sample_services(op="next")
     assert (await run_command(services, "next", "--skip", "1")).out == "No other agent needs you.\n"
     services.agents.set_state(services.views[3].id, "error")
@@ -34,12 +34,12 @@ async def test_go_attaches_through_the_gate() -> None:
     services = await build_sample_services(op="next")
     services.gate.outcome = Outcome(status="done", correlation="c0ffee")
     data = (await run_command(services, "robot", "next", "--go", "--owner", "alice")).envelope["data"]
-    action, terms = services.gate.executed[-1]
-    assert (action, terms.owner) == (Attach(pane=services.views[1].id), "alice")
+    action, preconditions = services.gate.executed[-1]
+    assert (action, preconditions.owner) == (Attach(pane=services.views[1].id), "alice")
     assert data["attached"]["outside"][:2] == ["tmux", "-S"]
 
 
-async def test_without_go_nothing_is_done() -> None:
+async def test_without_go_no_action_is_executed() -> None:
     services = await build_sample_services(op="next")
     await run_command(services, "next")
     assert services.gate.executed == []

@@ -11,7 +11,7 @@ from termvisor.ops.agents._pane_agents import (
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_every_pane_comes_with_its_agent_if_there_is_one() -> None:
+async def test_every_pane_is_joined_with_its_agent() -> None:
     found = await select_panes_with_agents(await build_sample_services(op="status"), {}, gone=True)
     agents = [None if one.view is None else one.view.state.agent for one in found]
     assert agents == [None, "claude_code", None, "codex", "gemini", "opencode"]
@@ -24,7 +24,7 @@ async def test_agent_filters_exclude_panes_without_an_agent() -> None:
     assert [one.pane.id for one in await select_panes_with_agents(services, {"needs_action": True})] == [2]
 
 
-def test_only_what_was_asked_for_is_a_filter() -> None:
+def test_only_given_options_are_filters() -> None:
     assert collect_agent_filters(AgentFilterArgs()) == {}
     assert collect_agent_filters(AgentFilterArgs(state="idle", needs_action=True), pane="7") == {
         "state": "idle",
@@ -33,7 +33,7 @@ def test_only_what_was_asked_for_is_a_filter() -> None:
     }
 
 
-def test_states_are_named_one_by_one_or_by_kind() -> None:
+def test_states_are_selected_by_name_or_group() -> None:
     assert parse_state_filter("running, idle") == {"running", "idle"}
     assert (
         parse_state_filter("waiting")
@@ -43,13 +43,13 @@ def test_states_are_named_one_by_one_or_by_kind() -> None:
 
 
 @pytest.mark.parametrize(("text", "hint"), [("runing", "running"), ("idle,", "Known states"), ("xyz", "completed")])
-def test_an_unknown_state_is_refused_with_the_known_ones(text: str, hint: str) -> None:
+def test_an_unknown_state_is_rejected_with_the_known_ones(text: str, hint: str) -> None:
     with pytest.raises(BadRequest, match="unknown state") as caught:
         parse_state_filter(text)
     assert hint in caught.value.hint
 
 
-async def test_an_unknown_agent_is_refused_with_the_closest_name() -> None:
+async def test_an_unknown_agent_is_rejected_with_the_closest_name() -> None:
     services = await build_sample_services(op="status")
     assert [one.pane.id for one in await select_panes_with_agents(services, {"agent": "codex"})] == [4]
     assert await select_panes_with_agents(services, {"agent": "copilot"}) == []

@@ -36,57 +36,57 @@ def services():
     return made
 
 
-async def returned(services, session=OVER, command=COMMAND):
+async def build_plan(services, session=OVER, command=COMMAND):
     return choose_resume_place(
         session, command, await services.panes.list_panes(include_gone=True), await services.agents.list_views()
     )
 
 
-async def test_the_shell_that_it_left_if_that_is_at_its_prompt(services):
+async def test_a_session_resumes_in_its_own_pane_if_the_shell_is_at_its_prompt(services):
     services.change_pane(PaneId(1), activity=PROMPT)
-    found = await returned(services)
+    found = await build_plan(services)
     assert (found.where, found.action.pane, found.action.text) == ("pane", 1, "codex resume 0196")
-    elsewhere = await returned(services, replace(OVER, cwd="/a b"))
+    elsewhere = await build_plan(services, replace(OVER, cwd="/a b"))
     assert elsewhere.action.text == "cd '/a b' && codex resume 0196"
 
 
 @pytest.mark.parametrize("kind", ["command", "alt_screen", "unknown", "gap"])
 async def test_a_pane_that_is_not_at_a_prompt_gets_no_text(services, kind):
     services.change_pane(PaneId(1), activity=PaneActivity(kind=kind))
-    found = await returned(services)
+    found = await build_plan(services)
     assert (found.where, found.action.beside, found.action.cwd) == ("window", 1, "/src")
 
 
 async def test_a_pane_with_another_agent_gets_no_text(services):
     services.change_pane(PaneId(1), activity=PROMPT)
     services.agents.start_agent(PaneId(1), "claude_code")
-    assert (await returned(services)).where == "window"
+    assert (await build_plan(services)).where == "window"
 
 
-async def test_a_new_window_in_its_session_if_its_pane_is_gone(services):
+async def test_a_session_without_its_pane_resumes_in_a_new_window(services):
     services.remove_pane(PaneId(1))
-    found = await returned(services)
+    found = await build_plan(services)
     assert (found.where, found.action.beside) == ("window", 2)
 
 
-async def test_a_new_session_of_the_old_name_if_that_is_gone_too(services):
+async def test_a_session_without_its_tmux_session_resumes_in_a_new_one(services):
     services.remove_pane(PaneId(1))
     services.remove_pane(PaneId(2))
-    found = await returned(services)
+    found = await build_plan(services)
     assert (found.where, found.action.session, found.action.command) == ("session", "work", COMMAND)
-    stranger = await returned(services, replace(OVER, pane=PaneId(99)))
-    assert (stranger.where, stranger.action.session) == ("session", "codex")
+    unknown = await build_plan(services, replace(OVER, pane=PaneId(99)))
+    assert (unknown.where, unknown.action.session) == ("session", "codex")
 
 
 async def test_sessions_that_cannot_be_resumed_are_skipped_with_the_reason(services):
-    assert (await returned(services, command=())).skip_reason == "no resume command is known for it"
+    assert (await build_plan(services, command=())).skip_reason == "no resume command is known for it"
     view = services.agents.start_agent(PaneId(3), "codex")
     services.agents.views_by_pane[PaneId(3)] = replace(view, session=replace(view.session, external_id="0196"))
-    assert (await returned(services)).skip_reason == "already running in pane 3"
+    assert (await build_plan(services)).skip_reason == "already running in pane 3"
     for pane in (1, 2, 3):
         services.remove_pane(PaneId(pane))
     services.agents.views_by_pane.clear()
-    assert "no tmux server is running" in (await returned(services)).skip_reason
+    assert "no tmux server is running" in (await build_plan(services)).skip_reason
 
 
 async def test_an_idle_agent_whose_server_exited_was_interrupted(services):
@@ -113,10 +113,10 @@ REASONS = st.sampled_from(("completed", "limit_reached", "error", "manual", "pan
 
 
 @given(st.lists(st.tuples(st.sampled_from(("", "a", "b", "c")), REASONS), max_size=12))
-def test_the_last_session_of_each_conversation_decides(told):
+def test_only_the_last_session_of_each_conversation_counts(history):
     sessions = [
         replace(OVER, id=SessionId(number), external_id=name, end_reason=why, ended_at=None if why is None else number)
-        for number, (name, why) in enumerate(told)
+        for number, (name, why) in enumerate(history)
     ]
     found = find_interrupted_sessions(sessions)
     last = {one.external_id: one for one in sessions if one.external_id}

@@ -48,12 +48,12 @@ def report_session(services, session: str) -> None:
 async def test_a_session_is_resumed_in_its_directory_and_verified(services):
     real = services.gate.run
 
-    async def do(action, terms):
+    async def run_action(action, preconditions):
         report_session(services, "0196")
         services.gate.outcome = replace(services.gate.outcome, mux_pane=services.views[1].facts.mux_id)
-        return await real(action, terms)
+        return await real(action, preconditions)
 
-    services.gate.run = do
+    services.gate.run = run_action
     result = await run_command(services, "robot", "revive", "40")
     (item,) = result.envelope["data"]["items"]
     assert (result.status, item["status"], item["pane"]) == (0, "revived", 2)
@@ -83,7 +83,7 @@ async def test_a_running_session_is_not_started_again(services):
     assert "already running in pane 2" in result.envelope["error"]["message"]
 
 
-async def test_all_shows_its_plan_and_needs_confirmation(services):
+async def test_revive_all_shows_its_plan_and_needs_confirmation(services):
     result = await run_command(services, "revive", "--all")
     assert (result.status, services.gate.executed) == (2, [])
     assert "resume 2 sessions?" in result.question
@@ -95,15 +95,15 @@ async def test_all_shows_its_plan_and_needs_confirmation(services):
     ]
 
 
-async def test_all_continues_after_a_failure(services):
+async def test_revive_all_continues_after_a_failure(services):
     real, errors = services.gate.run, [Refused("the policy forbids it")]
 
-    async def do(action, terms):
+    async def run_action(action, preconditions):
         if errors:
             raise errors.pop()
-        return await real(action, terms)
+        return await real(action, preconditions)
 
-    services.gate.run = do
+    services.gate.run = run_action
     result = await run_command(services, "robot", "revive", "--all", "--yes", "--verify-secs", "0")
     items = result.envelope["data"]["items"]
     assert [(item["status"], item["why"][:10]) for item in items] == [

@@ -8,7 +8,7 @@ from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
 
-def _crew(services: FakeServices, count: int) -> list[PaneId]:
+def _start_agents(services: FakeServices, count: int) -> list[PaneId]:
     panes = [services.add_pane(build_shell_facts(f"%{number}", window=number)).id for number in range(1, count + 1)]
     for pane in panes:
         services.agents.start_agent(pane)
@@ -26,9 +26,9 @@ async def test_the_report_has_counts_needs_groups_and_down_sources() -> None:
     assert [source["source"] for source in data["down"]] == ["app_server"]
 
 
-async def test_the_most_urgent_comes_first_and_of_one_kind_the_oldest() -> None:
+async def test_needs_are_sorted_by_urgency_then_age() -> None:
     services = FakeServices()
-    first, second, third = _crew(services, 3)
+    first, second, third = _start_agents(services, 3)
     services.agents.set_state(second, "waiting_approval")
     await services.clock.advance(5)
     services.agents.set_state(first, "waiting_approval")
@@ -39,7 +39,7 @@ async def test_the_most_urgent_comes_first_and_of_one_kind_the_oldest() -> None:
 
 async def test_an_agent_that_waits_for_a_limit_needs_no_action() -> None:
     services = FakeServices()
-    (pane,) = _crew(services, 1)
+    (pane,) = _start_agents(services, 1)
     limit = AgentFlags(usage_limited=True, resets_at=services.clock.now() + 3600 * NS)
     services.agents.set_state(pane, "error", flags=limit)
     assert (await run_command(services, "status")).out == (
@@ -48,12 +48,12 @@ async def test_an_agent_that_waits_for_a_limit_needs_no_action() -> None:
     )
 
 
-async def test_without_agents_it_is_reported() -> None:
+async def test_without_agents_status_says_so() -> None:
     assert (await run_command(await build_sample_services(), "status")).out == "No agents in 2 panes.\n"
     assert (await run_command(await build_sample_services(), "status", "--session", "x")).out == "No agents.\n"
 
 
-async def test_groups_are_what_was_asked_for() -> None:
+async def test_agents_are_grouped_by_the_requested_key() -> None:
     services = await build_sample_services(op="status")
     for grouping, names in (
         ("session-name", ["agents", "work"]),
@@ -65,9 +65,9 @@ async def test_groups_are_what_was_asked_for() -> None:
         assert [group["name"] for group in groups] == names
 
 
-async def test_many_that_wait_are_cut_and_counted() -> None:
+async def test_a_long_list_of_waiting_agents_is_truncated_with_a_count() -> None:
     services = FakeServices()
-    for pane in _crew(services, 13):
+    for pane in _start_agents(services, 13):
         services.agents.set_state(pane, "waiting_input")
     out = (await run_command(services, "status")).out
     assert "13 need you" in out
@@ -76,7 +76,7 @@ async def test_many_that_wait_are_cut_and_counted() -> None:
 
 async def test_hostile_titles_and_sources_are_text_only() -> None:
     services = FakeServices()
-    (pane,) = _crew(services, 1)
+    (pane,) = _start_agents(services, 1)
     services.agents.views_by_pane[pane] = replace(
         services.agents.set_state(pane, "waiting_input"), title="x\x1b[2J\n9 root"
     )

@@ -12,7 +12,7 @@ async def test_the_short_form_prints_non_zero_counts() -> None:
     assert (await run_command(await build_sample_services(op="tmux_status"), "tmux-status")).out == "!1 ▶1 ✓1 ?1\n"
 
 
-async def test_a_template_is_filled_in_and_keeps_what_tmux_understands() -> None:
+async def test_a_template_is_filled_in_and_keeps_tmux_formats() -> None:
     template = "#[fg=red]{error}#[default] {waiting}/{agents} {running}"
     assert (
         await run_command(await build_sample_services(op="tmux_status"), "tmux-status", template)
@@ -27,7 +27,7 @@ async def test_every_field_has_a_number() -> None:
     assert line["text"] == "1"
 
 
-async def test_one_session_can_be_reported_alone() -> None:
+async def test_the_counts_can_be_limited_to_one_session() -> None:
     assert (
         await run_command(await build_sample_services(op="tmux_status"), "tmux-status", "--session", "work")
     ).out == "✓1 ?1\n"
@@ -39,7 +39,7 @@ async def test_without_agents_or_a_daemon_it_prints_nothing_and_succeeds() -> No
         assert (result.out, result.err, result.status) == ("", "", 0)
 
 
-async def test_an_unknown_field_is_refused_with_the_closest_one() -> None:
+async def test_an_unknown_field_is_rejected_with_the_closest_one() -> None:
     result = await run_command(FakeServices(), "tmux-status", "{wating}")
     assert result.status == 2
     assert result.err == "visor: unknown field {wating}\nhint: Did you mean {waiting}?\n"

@@ -12,7 +12,7 @@ from termvisor.testing.sample_agents import ASKING_PANE, WORKING_PANE
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def _some(items: AsyncIterator[Any], count: int) -> list[WatchItem]:
+async def _take(items: AsyncIterator[Any], count: int) -> list[WatchItem]:
     return [await anext(items) for _ in range(count)]
 
 
@@ -31,8 +31,8 @@ async def test_the_stream_starts_with_the_current_state() -> None:
 async def test_a_change_is_streamed_with_before_and_after_then_the_totals() -> None:
     services = await build_sample_services(op="watch")
     async with asyncio.TaskGroup() as group, aclosing(stream_operation(services, "watch", {})) as items:
-        await _some(items, 5)
-        pushed = group.create_task(_some(items, 2))
+        await _take(items, 5)
+        pushed = group.create_task(_take(items, 2))
         await let_tasks_run()
         assert not pushed.done()
         services.agents.set_state(ASKING_PANE, "running")
@@ -47,7 +47,7 @@ async def test_a_change_is_streamed_with_before_and_after_then_the_totals() -> N
 async def test_no_change_is_lost_between_two_streams() -> None:
     services = await build_sample_services(op="watch")
     async with aclosing(stream_operation(services, "watch", {})) as items:
-        cursor = (await _some(items, 5))[-1].cursor
+        cursor = (await _take(items, 5))[-1].cursor
     for state in ("running", "waiting_input", "running"):
         services.agents.set_state(ASKING_PANE, state)
     async with aclosing(stream_operation(services, "watch", {"since_cursor": cursor, "once": True})) as items:
@@ -60,7 +60,7 @@ async def test_no_change_is_lost_between_two_streams() -> None:
     assert result[-1].kind == "summary_changed"
 
 
-async def test_agents_that_come_and_go_are_reported() -> None:
+async def test_started_and_exited_agents_are_reported() -> None:
     services = await build_sample_services(op="watch")
     before = str(await services.store.events.find_newest_id())
     services.agents.end_agent(WORKING_PANE)
@@ -72,14 +72,14 @@ async def test_agents_that_come_and_go_are_reported() -> None:
     assert [line[16:] for line in lines[:2]] == ["codex ended", "cursor started  cursor"]
 
 
-async def test_windows_and_sessions_are_reported_only_where_their_sums_change() -> None:
+async def test_windows_and_sessions_are_reported_only_when_their_totals_change() -> None:
     services = await build_sample_services(op="watch")
     async with (
         asyncio.TaskGroup() as group,
         aclosing(stream_operation(services, "watch", {"scope": "sessions"})) as items,
     ):
-        first = await _some(items, 3)
-        pushed = group.create_task(_some(items, 2))
+        first = await _take(items, 3)
+        pushed = group.create_task(_take(items, 2))
         await let_tasks_run()
         services.agents.set_state(ASKING_PANE, "running")
         result = await pushed
@@ -104,7 +104,7 @@ async def test_filters_apply_to_the_stream() -> None:
         assert [item["pane"] for item in items if item["kind"] == "state_changed"] == panes
 
 
-async def test_people_read_a_line_a_change_at_once() -> None:
+async def test_text_output_is_one_line_per_change_written_at_once() -> None:
     services = await build_sample_services(op="watch")
     before = str(await services.store.events.find_newest_id())
     services.agents.set_state(ASKING_PANE, "running")
@@ -114,11 +114,11 @@ async def test_people_read_a_line_a_change_at_once() -> None:
     assert line == "12:02:15     2  claude_code  waiting approval → running  fix the tests\n".encode()
 
 
-async def test_the_interval_delays_but_omits_nothing() -> None:
+async def test_the_interval_delays_changes_without_dropping_any() -> None:
     services = await build_sample_services(op="watch")
     async with asyncio.TaskGroup() as group, aclosing(stream_operation(services, "watch", {"interval": 5.0})) as items:
-        await _some(items, 5)
-        pushed = group.create_task(_some(items, 4))
+        await _take(items, 5)
+        pushed = group.create_task(_take(items, 4))
         await let_tasks_run()
         services.agents.set_state(ASKING_PANE, "running")
         await let_tasks_run()
@@ -129,7 +129,7 @@ async def test_the_interval_delays_but_omits_nothing() -> None:
         assert [item.after for item in await pushed] == ["running", None, "waiting_input", None]
 
 
-async def test_the_formats_have_the_names_of_other_streams() -> None:
+async def test_watch_accepts_the_stream_formats() -> None:
     services = FakeServices()
     assert (await run_command(services, "watch", "--once", "--format", "jsonl")).items[0]["kind"] == "summary_changed"
     assert (await run_command(services, "watch", "--once", "--format", "table")).out == "12:00:00  0 agents: -\n"

@@ -17,7 +17,7 @@ from termvisor.ops.api.arguments import (
 from termvisor.ops.history.export import ExportArgs
 
 
-class Dish(Struct, frozen=True, kw_only=True):
+class OrderArgs(Struct, frozen=True, kw_only=True):
     name: Annotated[str, Meta(description="What it is called.", extra={"positional": "one"})]
     note: Annotated[str | None, Meta(description="Anything.", extra={"positional": "rest"})] = None
     portions: Annotated[int, Meta(description="How many.", ge=1, le=9, extra={"short": ("-p",)})] = 2
@@ -30,24 +30,24 @@ class Dish(Struct, frozen=True, kw_only=True):
 @pytest.mark.parametrize(
     ("words", "dish"),
     [
-        (["soup"], Dish(name="soup")),
-        (["soup", "no", "salt"], Dish(name="soup", note="no salt")),
-        (["--portions", "3", "soup"], Dish(name="soup", portions=3)),
-        (["--portions=3", "soup"], Dish(name="soup", portions=3)),
-        (["-p", "3", "soup"], Dish(name="soup", portions=3)),
-        (["-p3", "soup"], Dish(name="soup", portions=3)),
-        (["soup", "--to-go", "--heat", "hot"], Dish(name="soup", to_go=True, heat="hot")),
-        (["soup", "--to-go=no"], Dish(name="soup")),
-        (["soup", "--spice", "dill", "--herb=mint"], Dish(name="soup", spice=("dill", "mint"))),
-        (["soup", "--minutes", "0.5"], Dish(name="soup", minutes=0.5)),
-        (["--", "--soup", "-x"], Dish(name="--soup", note="-x")),
-        (["-5"], Dish(name="-5")),
-        (["-"], Dish(name="-")),
-        (["soup", "--spice", "--hot"], Dish(name="soup", spice=("--hot",))),
+        (["soup"], OrderArgs(name="soup")),
+        (["soup", "no", "salt"], OrderArgs(name="soup", note="no salt")),
+        (["--portions", "3", "soup"], OrderArgs(name="soup", portions=3)),
+        (["--portions=3", "soup"], OrderArgs(name="soup", portions=3)),
+        (["-p", "3", "soup"], OrderArgs(name="soup", portions=3)),
+        (["-p3", "soup"], OrderArgs(name="soup", portions=3)),
+        (["soup", "--to-go", "--heat", "hot"], OrderArgs(name="soup", to_go=True, heat="hot")),
+        (["soup", "--to-go=no"], OrderArgs(name="soup")),
+        (["soup", "--spice", "dill", "--herb=mint"], OrderArgs(name="soup", spice=("dill", "mint"))),
+        (["soup", "--minutes", "0.5"], OrderArgs(name="soup", minutes=0.5)),
+        (["--", "--soup", "-x"], OrderArgs(name="--soup", note="-x")),
+        (["-5"], OrderArgs(name="-5")),
+        (["-"], OrderArgs(name="-")),
+        (["soup", "--spice", "--hot"], OrderArgs(name="soup", spice=("--hot",))),
     ],
 )
-def test_words_are_parsed_to_arguments(words: list[str], dish: Dish) -> None:
-    assert parse_arguments(Dish, words) == dish
+def test_words_are_parsed_to_arguments(words: list[str], dish: OrderArgs) -> None:
+    assert parse_arguments(OrderArgs, words) == dish
 
 
 @pytest.mark.parametrize(
@@ -67,57 +67,57 @@ def test_words_are_parsed_to_arguments(words: list[str], dish: Dish) -> None:
 )
 def test_invalid_arguments_are_rejected_by_name(words: list[str], message: str) -> None:
     with pytest.raises(BadRequest) as caught:
-        parse_arguments(Dish, words)
+        parse_arguments(OrderArgs, words)
     assert caught.value.message.startswith(message)
 
 
-def test_a_misspelled_option_is_answered_with_the_closest() -> None:
+def test_a_misspelled_option_suggests_the_closest() -> None:
     with pytest.raises(BadRequest) as caught:
-        parse_arguments(Dish, ["soup", "--portoins", "3"])
+        parse_arguments(OrderArgs, ["soup", "--portoins", "3"])
     assert caught.value.hint == "Did you mean --portions?"
     assert "--to-go" in caught.value.details["options"]
 
 
-def test_an_option_that_may_be_a_word_of_the_text_is_answered_with_how_to_say_so() -> None:
-    class Said(Struct, frozen=True, kw_only=True):
+def test_an_option_like_word_of_the_text_gets_a_double_dash_hint() -> None:
+    class RestArgs(Struct, frozen=True, kw_only=True):
         text: Annotated[str, Meta(description="All words.", extra={"positional": "rest"})]
 
     with pytest.raises(BadRequest) as caught:
-        parse_arguments(Said, ["ls", "-la"])
+        parse_arguments(RestArgs, ["ls", "-la"])
     assert caught.value.hint.startswith("If -la is part of the text, put -- before the text.")
-    assert parse_arguments(Said, ["--", "ls", "-la"]) == Said(text="ls -la")
+    assert parse_arguments(RestArgs, ["--", "ls", "-la"]) == RestArgs(text="ls -la")
 
 
 def test_extra_words_are_rejected() -> None:
-    class One(Struct, frozen=True, kw_only=True):
+    class SingleArgs(Struct, frozen=True, kw_only=True):
         name: Annotated[str, Meta(description="One word.", extra={"positional": "one"})]
 
     with pytest.raises(BadRequest, match="unexpected argument 'b'"):
-        parse_arguments(One, ["a", "b", "c"])
+        parse_arguments(SingleArgs, ["a", "b", "c"])
 
 
 def test_only_arguments_that_differ_from_the_defaults_are_rendered() -> None:
-    dish = Dish(name="-soup", portions=3, spice=("a b", ""), to_go=True)
+    dish = OrderArgs(name="-soup", portions=3, spice=("a b", ""), to_go=True)
     assert render_arguments(dish) == ["--portions=3", "--spice=a b", "--spice=", "--to-go", "--", "-soup"]
 
 
 def test_unknown_parameters_are_rejected() -> None:
     with pytest.raises(BadRequest, match="unknown parameter 'colour'"):
-        convert_arguments(Dish, {"name": "soup", "colour": "red"})
+        convert_arguments(OrderArgs, {"name": "soup", "colour": "red"})
     with pytest.raises(BadRequest, match="missing required field `name`"):
-        convert_arguments(Dish, {})
+        convert_arguments(OrderArgs, {})
 
 
 def test_help_describes_each_argument() -> None:
-    assert render_usage("cook", Dish) == "cook <name> [note] [options]"
-    rows = dict(describe_arguments(Dish))
+    assert render_usage("cook", OrderArgs) == "cook <name> [note] [options]"
+    rows = dict(describe_arguments(OrderArgs))
     assert rows["-p, --portions <portions>"] == "How many. (default 2)"
     assert rows["--heat <mild|hot>"] == "How hot. (default mild)"
     assert rows["--to-go"] == "In a box."
     assert rows["--herb, --spice <spice>"] == "What goes in."
 
 
-def test_a_beginning_is_nearer_than_a_likeness() -> None:
+def test_prefix_matches_come_before_similar_names() -> None:
     assert find_close_matches("sess", ["--session", "sessions", "mess"])[0] == "sessions"
     assert find_close_matches("zzz", ["sessions"]) == []
 
@@ -128,11 +128,11 @@ def test_relative_paths_are_resolved_against_the_client_folder() -> None:
     assert make_paths_absolute(ExportArgs(), "/home/me") == ExportArgs()
 
 
-def test_the_kind_of_a_value_is_known_for_completion() -> None:
-    class Call(Struct):
+def test_completion_knows_the_kind_of_a_value() -> None:
+    class CallArgs(Struct):
         pane: str
         to: Annotated[str, Meta(extra={"is_path": True})]
         kind: Annotated[str, Meta(extra={"names": "event"})]
         other: str
 
-    assert [argument.value_kind for argument in list_arguments(Call)] == ["pane", "path", "event", ""]
+    assert [argument.value_kind for argument in list_arguments(CallArgs)] == ["pane", "path", "event", ""]

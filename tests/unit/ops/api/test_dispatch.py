@@ -20,7 +20,7 @@ from termvisor.testing.operation_calls import collect_answer, run_command
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_an_answer_is_bytes_and_last_the_exit_status() -> None:
+async def test_output_is_bytes_followed_by_the_exit_status() -> None:
     services = await build_sample_services()
     chunks = [chunk async for chunk in dispatch_command_line(services, CommandContext(argv=("panes",), is_robot=False))]
     assert [type(chunk) for chunk in chunks] == [bytes, int]
@@ -46,7 +46,7 @@ async def test_quiet_errors_have_no_hint() -> None:
     ).err == "visor: pane '99' not found\n"
 
 
-async def test_an_error_of_a_robot_is_an_envelope_on_stdout() -> None:
+async def test_a_robot_error_is_an_envelope_on_stdout() -> None:
     result = await run_command(await build_sample_services(), "robot", "get-text", "99")
     assert (result.err, result.status, result.envelope["ok"]) == ("", 4, False)
     assert list(result.envelope) == [
@@ -147,7 +147,7 @@ async def test_a_disconnected_client_ends_its_stream() -> None:
     assert not services.event_log.events._subscriptions
 
 
-async def test_a_call_takes_and_gives_values() -> None:
+async def test_a_call_accepts_and_returns_values() -> None:
     listing = await call_operation(await build_sample_services(), "list_panes", {"session": "work"})
     assert isinstance(listing, PaneListing)
     assert listing.summary.panes == 1
@@ -168,7 +168,7 @@ async def test_an_invalid_call_raises_its_error() -> None:
         await call_operation(services, "watch_events", {})
 
 
-async def test_a_stream_gives_items_and_anything_else_its_one_answer() -> None:
+async def test_stream_operation_yields_items_or_the_single_result() -> None:
     services = await build_sample_services()
     events = [item async for item in stream_operation(services, "watch_events", {"once": True})]
     panes = [item async for item in stream_operation(services, "list_panes", {})]

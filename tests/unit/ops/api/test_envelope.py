@@ -37,7 +37,7 @@ def test_a_failure_carries_code_details_and_hint() -> None:
     assert (answer.error.code, answer.error.details, answer.hint) == ("pane_not_found", {"candidates": ["1"]}, "Look.")
 
 
-def test_text_that_is_no_unicode_is_replaced_and_never_breaks_the_answer() -> None:
+def test_lone_surrogates_in_a_result_are_replaced() -> None:
     data = {"names": ["a\ud800b"], "\udc00": 1}
     line = encode_json_line(Envelope(ok=True, data=data, elapsed_ms=0.0, now=""))
     assert msgspec.json.decode(line)["data"] == {"names": ["a?b"], "?": 1}
@@ -52,7 +52,7 @@ def test_control_characters_are_escaped_and_decode_unchanged() -> None:
     assert "é日" in shown
 
 
-def test_our_own_errors_are_not_converted() -> None:
+def test_visor_errors_are_not_converted() -> None:
     error = NotFound("x")
     assert convert_exception(error) is error
 

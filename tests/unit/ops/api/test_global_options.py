@@ -21,7 +21,7 @@ def test_global_options_are_accepted_anywhere_before_the_double_dash(
 
 
 @pytest.mark.parametrize("argv", [["--format", "xml"], ["--format"], ["--format="]])
-def test_an_unknown_format_is_refused(argv: list[str]) -> None:
+def test_an_unknown_format_is_rejected(argv: list[str]) -> None:
     with pytest.raises(BadRequest, match="is not one of auto, json, markdown, plain"):
         split_global_options(argv)
 
@@ -32,6 +32,6 @@ def test_auto_is_json_for_robots_and_plain_for_users() -> None:
     assert GlobalOptions(format="markdown").resolve_format(is_robot=True) == "markdown"
 
 
-def test_the_forms_of_a_stream_are_known_by_their_usual_names() -> None:
+def test_stream_formats_have_their_usual_names() -> None:
     assert split_global_options(["--format", "jsonl"])[0].resolve_format(is_robot=False) == "json"
     assert split_global_options(["--format=table"])[0].resolve_format(is_robot=True) == "plain"

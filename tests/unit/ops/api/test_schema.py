@@ -44,6 +44,6 @@ def test_every_operation_has_an_example_call() -> None:
     assert list(OPERATION_CALLS) == list(catalog.OPERATION_NAMES)
 
 
-def test_an_answer_without_its_fields_is_not_valid() -> None:
+def test_a_result_without_required_fields_is_invalid() -> None:
     with pytest.raises(jsonschema.ValidationError):
         Draft(schema.build_output_schema(catalog.load_operation("list_panes"))).validate({"items": []})

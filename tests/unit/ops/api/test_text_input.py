@@ -23,7 +23,7 @@ TEXTS = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters=
         (SendTextArgs(pane="1", file="task.md"), "task.md"),
     ],
 )
-def test_where_the_text_comes_from(args: SendTextArgs, source: str | None) -> None:
+def test_the_text_is_read_from_argument_file_or_stdin(args: SendTextArgs, source: str | None) -> None:
     assert find_text_source(args) == source
 
 
@@ -53,7 +53,7 @@ def test_a_file_is_resolved_against_the_client_folder() -> None:
 
 
 @given(TEXTS)
-def test_a_file_with_a_newline_at_its_end_has_the_text_without_it(text: str) -> None:
+def test_a_trailing_newline_of_a_file_is_removed(text: str) -> None:
     assert decode_text(f"{text}\n".encode(), "f") == text
 
 
@@ -84,7 +84,7 @@ def test_the_text_replaces_its_source() -> None:
         insert_text(SendTextArgs(pane="1", stdin=True), b"", "gone")
 
 
-async def test_the_client_reads_the_text_and_repeats_the_request() -> None:
+async def test_a_request_for_input_is_repeated_with_the_text() -> None:
     services = await build_sample_services()
     line = ("send", "1", "--file", "task.md", "--key", "k")
     args = await collect_answer(services, CommandContext(argv=line, is_robot=True, cwd="/home/me"))
@@ -94,6 +94,6 @@ async def test_the_client_reads_the_text_and_repeats_the_request() -> None:
     assert (action.text, preconditions.key) == ("fix\nit", "k")
 
 
-async def test_a_program_that_calls_by_name_gives_the_text_itself() -> None:
+async def test_a_call_by_name_passes_the_text_directly() -> None:
     answered = await run_command(await build_sample_services(), "robot", "send", "1")
     assert answered.envelope["error"]["message"] == "missing argument: <text>"

@@ -6,20 +6,20 @@ from termvisor.ops.approvals._approval_item import build_approval_item, format_a
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_a_request_says_what_where_who_why_and_how_long() -> None:
+async def test_a_request_has_action_place_requester_reason_and_remaining_time() -> None:
     services = await build_sample_services()
     text = "\n".join(format_approval_lines(build_approval_item(services.gate.requests[0], services.clock.now())))
     for part in ("make deploy", "work:1.0", "robot 1000 (builder)", "others.input", "open, 9m left"):
         assert part in text
 
 
-async def test_two_required_people_are_counted() -> None:
+async def test_missing_approvals_of_two_people_are_counted() -> None:
     services = await build_sample_services()
     asked = replace(services.gate.requests[0], needs=2, voices=(ApprovalVote("human:1", "allow", 1),))
     assert "1 of 2 approvals" in format_approval_lines(build_approval_item(asked, services.clock.now()))[-1]
 
 
-async def test_what_came_from_a_pane_stays_in_its_row() -> None:
+async def test_pane_text_in_a_request_stays_in_one_line() -> None:
     services = await build_sample_services()
     asked = replace(services.gate.requests[0], place="x\x1b[2J\nforged: yes")
     assert not any(
@@ -28,7 +28,7 @@ async def test_what_came_from_a_pane_stays_in_its_row() -> None:
     )
 
 
-async def test_a_request_about_a_pane_names_it_also_where_nothing_else_is_known_of_it() -> None:
+async def test_a_request_without_a_place_shows_its_pane_id() -> None:
     services = await build_sample_services()
     asked = replace(services.gate.requests[0], place="", pane=PaneId(7))
     assert format_approval_lines(build_approval_item(asked, services.clock.now()))[1] == "   where  pane 7"

@@ -29,24 +29,24 @@ async def test_an_unknown_request_is_a_bad_request() -> None:
     assert (await run_command(await build_sample_services(), "approve", "99", "--edit", "make")).status == 2
 
 
-async def test_another_text_is_typed_instead_and_the_request_is_closed() -> None:
+async def test_an_edited_text_is_typed_instead_and_the_request_is_closed() -> None:
     services = await build_sample_services()
     result = await run_command(services, "approve", "1", "--edit", "make", "test")
     assert result.out == "request 1 edited; your text: delivered\n"
-    ((action, terms),) = services.gate.executed
+    ((action, preconditions),) = services.gate.executed
     assert action == SendText(pane=1, text="make test")
-    assert terms.correlation == "c0ffee"
+    assert preconditions.correlation == "c0ffee"
     assert (await services.gate.approvals.find(1)).state == "edited"
 
 
-async def test_another_text_needs_the_word_edit_and_gives_no_lasting_permit() -> None:
+async def test_an_edited_text_needs_the_edit_option_and_creates_no_permit() -> None:
     services = await build_sample_services()
     assert "after --edit" in (await run_command(services, "approve", "1", "make")).err
     assert (await run_command(services, "approve", "1", "--session", "--edit", "make")).status == 2
     assert [one.state for one in await services.gate.approvals.list()] == ["open"]
 
 
-async def test_a_program_edits_nothing() -> None:
+async def test_a_program_cannot_edit_a_request() -> None:
     services = await build_sample_services()
     services.gate.actor = Actor(kind="robot", uid=1000, pid=9)
     assert (await run_command(services, "robot", "approve", "1", "--edit", "make")).status == 77
@@ -58,7 +58,7 @@ async def services() -> FakeServices:
     return await build_sample_services()
 
 
-def change(services: FakeServices, **fields: object) -> Approval:
+def change_request(services: FakeServices, **fields: object) -> Approval:
     """Change the approval request in the inbox."""
     (known,) = services.gate.requests
     services.run_sql("UPDATE question SET asked = ?", msgspec.json.encode(replace(known, **fields)).decode())
@@ -66,11 +66,16 @@ def change(services: FakeServices, **fields: object) -> Approval:
 
 
 async def test_the_edited_text_goes_to_the_pane_of_the_request(services: FakeServices) -> None:
-    known = change(services, into="program", owner="builder")
-    change(services, shown={**known.shown, "enter": False, "into_screen": True})
+    known = change_request(services, into="program", owner="builder")
+    change_request(services, shown={**known.shown, "enter": False, "into_screen": True})
     await send_edited_text(services, 1, "fix it")
-    ((action, terms),) = services.gate.executed
-    assert (action.enter, action.into_screen, terms.into, terms.owner) == (False, True, "program", "builder")
+    ((action, preconditions),) = services.gate.executed
+    assert (action.enter, action.into_screen, preconditions.into, preconditions.owner) == (
+        False,
+        True,
+        "program",
+        "builder",
+    )
 
 
 async def test_without_a_text_the_stored_one_is_offered_for_editing(services: FakeServices) -> None:
@@ -81,7 +86,7 @@ async def test_without_a_text_the_stored_one_is_offered_for_editing(services: Fa
 
 
 async def test_a_truncated_text_cannot_be_edited(services: FakeServices) -> None:
-    change(services, shown={"text": "x" * MAX_SHOWN_CHARS + "… (9000 characters)"})
+    change_request(services, shown={"text": "x" * MAX_SHOWN_CHARS + "… (9000 characters)"})
     with pytest.raises(BadRequest, match="too long to edit") as error:
         await send_edited_text(services, 1, "")
     assert not isinstance(error.value, ConfirmationRequired)
@@ -109,11 +114,11 @@ async def test_a_refused_text_leaves_the_request_open(services: FakeServices, fo
     assert (services.gate.executed, len(await services.gate.approvals.list())) == ([], 1)
 
 
-async def test_only_a_text_can_be_edited_and_only_while_it_is_asked_about(services: FakeServices) -> None:
-    change(services, kind="kill")
+async def test_only_a_text_of_an_open_request_can_be_edited(services: FakeServices) -> None:
+    change_request(services, kind="kill")
     with pytest.raises(BadRequest, match="cannot be edited"):
         await send_edited_text(services, 1, "make")
-    change(services, kind="send_text")
+    change_request(services, kind="send_text")
     await services.gate.approvals.answer(1, "deny")
     with pytest.raises(Conflict, match="already denied"):
         await send_edited_text(services, 1, "make")

@@ -20,17 +20,17 @@ REQUEST = json.dumps({"session_id": "s1", "tool_name": "Bash", "tool_input": {"c
 ALLOWED = Outcome(status="done", why="allow", text="yes", correlation="c1")
 
 
-class Waiting:
+class WaitingGate:
     """A gate that never answers."""
 
     def __init__(self) -> None:
-        self.is_left = False
+        self.is_cancelled = False
 
-    async def run(self, _action: Action, _terms: Preconditions) -> Outcome:
+    async def run(self, _action: Action, _preconditions: Preconditions) -> Outcome:
         try:
             return await asyncio.get_running_loop().create_future()
         finally:
-            self.is_left = True
+            self.is_cancelled = True
 
 
 @pytest.fixture
@@ -38,44 +38,44 @@ async def services() -> FakeServices:
     return FakeServices()
 
 
-async def asked(services: FakeServices, agent: str = "claude_code", **more: object) -> PermissionAnswer:
+async def request_permission(services: FakeServices, agent: str = "claude_code", **more: object) -> PermissionAnswer:
     return await run(services, HookPermissionArgs(agent=agent, text=REQUEST, **more))
 
 
 async def test_the_answer_is_the_outcome_of_the_gate(services: FakeServices) -> None:
     services.gate.outcome = ALLOWED
-    answer = await asked(services, wait_secs=20)
+    answer = await request_permission(services, wait_secs=20)
     assert (answer.decision, answer.text, answer.correlation) == ("allow", "yes", "c1")
-    wish, terms = services.gate.executed[0]
-    assert isinstance(wish, AnswerAgent)
-    assert (wish.command, wish.pane, terms.wait_for_answer) == ("make", None, 20)
+    action, preconditions = services.gate.executed[0]
+    assert isinstance(action, AnswerAgent)
+    assert (action.command, action.pane, preconditions.wait_for_answer) == ("make", None, 20)
 
 
 async def test_without_an_answer_the_error_is_raised(services: FakeServices) -> None:
     services.gate.error = Refused("nobody answered in time")
     with pytest.raises(Refused, match="nobody answered"):
-        await asked(services)
+        await request_permission(services)
 
 
-async def test_the_pane_is_known_by_the_session_or_by_the_multiplexer(services: FakeServices) -> None:
+async def test_the_pane_is_found_by_the_agent_session_or_the_tmux_pane(services: FakeServices) -> None:
     services.gate.outcome = ALLOWED
     other, own = services.add_pane(build_shell_facts("%4")), services.add_pane(build_shell_facts("%5"))
     where = {"tmux": f"{own.instance.server.socket},12,0", "tmux_pane": "%5"}
-    await asked(services, **where)
-    await asked(services, agent="codex", **where)
+    await request_permission(services, **where)
+    await request_permission(services, agent="codex", **where)
     services.agents.start_agent(other.id)
     services.agents.set_usage(other.id, services.agents.views_by_pane[other.id].session.usage, external_id="s1")
-    await asked(services, **where)
-    assert [wish.pane for wish, _ in services.gate.executed] == [own.id, None, other.id]
+    await request_permission(services, **where)
+    assert [action.pane for action, _ in services.gate.executed] == [own.id, None, other.id]
 
 
 async def test_an_answer_in_the_agents_own_dialog_ends_the_request(services: FakeServices, monkeypatch) -> None:
-    door = Waiting()
-    monkeypatch.setattr(services, "gate", door)
+    gate = WaitingGate()
+    monkeypatch.setattr(services, "gate", gate)
     pane = services.add_pane(build_shell_facts("%5"))
     services.agents.start_agent(pane.id)
     services.agents.set_usage(pane.id, services.agents.views_by_pane[pane.id].session.usage, external_id="s1")
-    asking = asyncio.ensure_future(asked(services))
+    asking = asyncio.ensure_future(request_permission(services))
     await let_tasks_run()
     for state in ("running", "waiting_approval", "unknown"):
         services.agents.set_state(pane.id, state)
@@ -84,12 +84,12 @@ async def test_an_answer_in_the_agents_own_dialog_ends_the_request(services: Fak
     services.agents.set_state(pane.id, "running")
     with pytest.raises(Conflict, match="answered in the agent's own dialog"):
         await asking
-    assert door.is_left
+    assert gate.is_cancelled
 
 
 async def test_the_request_whose_tool_ended_is_withdrawn(services: FakeServices, monkeypatch) -> None:
-    monkeypatch.setattr(services, "gate", Waiting())
-    asking = asyncio.ensure_future(asked(services))
+    monkeypatch.setattr(services, "gate", WaitingGate())
+    asking = asyncio.ensure_future(request_permission(services))
     await let_tasks_run()
     now = services.clock.now()
     mine = ToolFinished(session="s1", tool="Bash", given=encode_tool_input({"command": "make"}), at=now)
@@ -111,12 +111,14 @@ async def test_the_request_whose_tool_ended_is_withdrawn(services: FakeServices,
 async def test_a_finished_agent_withdraws_its_request_even_if_it_was_never_seen_waiting(
     services: FakeServices, monkeypatch
 ) -> None:
-    monkeypatch.setattr(services, "gate", Waiting())
+    monkeypatch.setattr(services, "gate", WaitingGate())
     pane, other = services.add_pane(build_shell_facts("%5")), services.add_pane(build_shell_facts("%6"))
     for one in (pane, other):
         services.agents.start_agent(one.id)
     services.agents.set_state(pane.id, "idle")
-    asking = asyncio.ensure_future(asked(services, tmux=f"{pane.instance.server.socket},1,0", tmux_pane="%5"))
+    asking = asyncio.ensure_future(
+        request_permission(services, tmux=f"{pane.instance.server.socket},1,0", tmux_pane="%5")
+    )
     await let_tasks_run()
     services.agents.set_state(other.id, "completed")
     await let_tasks_run()
@@ -126,12 +128,12 @@ async def test_a_finished_agent_withdraws_its_request_even_if_it_was_never_seen_
         await asking
 
 
-async def test_a_hook_that_goes_away_takes_its_request_with_it(services: FakeServices, monkeypatch) -> None:
-    door = Waiting()
-    monkeypatch.setattr(services, "gate", door)
-    asking = asyncio.ensure_future(asked(services))
+async def test_a_cancelled_hook_withdraws_its_request(services: FakeServices, monkeypatch) -> None:
+    gate = WaitingGate()
+    monkeypatch.setattr(services, "gate", gate)
+    asking = asyncio.ensure_future(request_permission(services))
     await let_tasks_run()
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    assert door.is_left
+    assert gate.is_cancelled

@@ -12,7 +12,7 @@ async def test_open_requests_are_listed_and_closed_ones_on_request() -> None:
     assert (await run_command(services, "robot", "inbox", "--all")).envelope["data"]["items"][0]["state"] == "denied"
 
 
-async def test_it_waits_until_a_person_asks() -> None:
+async def test_inbox_wait_returns_when_a_request_arrives() -> None:
     services = await build_sample_services()
     (question,), (entry,) = services.gate.requests, services.gate.entries
     services.run_sql("DELETE FROM question")
@@ -23,7 +23,7 @@ async def test_it_waits_until_a_person_asks() -> None:
     assert waiting.result().envelope["data"]["summary"] == {"questions": 1, "open": 1}
 
 
-async def test_it_does_not_wait_for_ever() -> None:
+async def test_inbox_wait_ends_at_its_timeout() -> None:
     services = await build_sample_services()
     services.run_sql("DELETE FROM question")
     async with asyncio.TaskGroup() as group:

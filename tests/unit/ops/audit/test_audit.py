@@ -15,7 +15,7 @@ from termvisor.testing.sample_services import build_sample_services
 TOKEN = "ghp_" + "a1B2" * 9
 
 
-async def test_the_audit_log_is_filtered_and_read_on_from_a_cursor() -> None:
+async def test_the_audit_log_is_filtered_and_continued_from_a_cursor() -> None:
     services = await build_sample_services()
     data = (await run_command(services, "robot", "audit", "--pane", "1", "--kind", "send_text")).envelope["data"]
     assert (data["cursor"], data["items"][0]["what"]) == (1, "type 'make deploy' and press Enter")
@@ -30,7 +30,7 @@ async def test_a_misspelled_kind_is_not_an_empty_audit_log() -> None:
     assert "send_text" in result.err
 
 
-async def test_secrets_and_escapes_do_not_come_out_of_an_old_entry() -> None:
+async def test_secrets_and_escapes_of_old_entries_are_removed() -> None:
     services = await build_sample_services()
     evil = replace(services.gate.entries[0], action={"text": f"x {TOKEN}"}, why="\x1b[2J\nforged", place=TOKEN)
     services.gate.add_entry(evil)
@@ -40,13 +40,13 @@ async def test_secrets_and_escapes_do_not_come_out_of_an_old_entry() -> None:
         assert "\x1b" not in out
 
 
-async def test_the_audit_log_of_a_forgotten_pane_is_found_by_its_number() -> None:
+async def test_the_audit_log_of_a_deleted_pane_is_found_by_its_number() -> None:
     services = await build_sample_services()
     services.gate.add_entry(replace(services.gate.entries[0], pane=PaneId(900)))
     (item,) = (await run_command(services, "robot", "audit", "--pane", "900")).envelope["data"]["items"]
     assert item["pane"] == 900
-    for nobody in ("901", "9" * 40, "nowhere"):
-        assert (await run_command(services, "robot", "audit", "--pane", nobody)).envelope["error"][
+    for unknown in ("901", "9" * 40, "nowhere"):
+        assert (await run_command(services, "robot", "audit", "--pane", unknown)).envelope["error"][
             "code"
         ] == "pane_not_found"
 
@@ -85,22 +85,22 @@ async def test_follow_prints_each_entry_as_it_is_logged() -> None:
         assert ([item.id for item in (await second).items], second.result().is_continued) == ([2], True)
 
 
-async def test_after_a_break_it_resumes_without_loss_or_doubling() -> None:
+async def test_a_stream_resumes_from_its_cursor_without_loss_or_duplicates() -> None:
     services = await build_sample_services()
     await services.store.audit.add(services.gate.entries * 3000)
-    heard: list[int] = []
+    received_ids: list[int] = []
     cursor = 0
     for pieces in (1, 2, 1):
         async with aclosing(
             stream_operation(services, "audit", {"follow": True, "after": cursor, "limit": 1000})
         ) as items:
             for piece in [await _next(items) for _ in range(pieces)]:
-                heard += [item.id for item in piece.items]
+                received_ids += [item.id for item in piece.items]
                 cursor = piece.cursor
-    assert heard == list(range(1, 3002))
+    assert received_ids == list(range(1, 3002))
 
 
-async def test_only_what_fits_is_followed() -> None:
+async def test_follow_applies_the_filters() -> None:
     services = await build_sample_services()
     entry = services.gate.entries[0]
     wanted = {"follow": True, "kind": "kill"}
@@ -114,7 +114,7 @@ async def test_only_what_fits_is_followed() -> None:
         assert [item.id for item in (await result).items] == [3]
 
 
-async def test_people_read_a_line_an_entry_and_programs_an_object_a_line() -> None:
+async def test_follow_prints_a_line_per_entry_or_a_json_object_per_line() -> None:
     services = await build_sample_services()
     services.gate.add_entry(replace(services.gate.entries[0], undoes="c0ffee"))
     argv = ("audit", "--follow", "--after", "0", "--limit", "1")

@@ -8,7 +8,7 @@ from termvisor.testing.sample_services import build_sample_services
 TOKEN = "ghp_" + "a1B2" * 9
 
 
-async def test_an_export_can_be_verified_and_goes_to_the_callers_file() -> None:
+async def test_an_export_can_be_verified_and_is_written_to_the_clients_file() -> None:
     services = await build_sample_services()
     await services.store.audit.add(services.gate.entries * 700)
     result = await run_command(services, "audit", "export", "--output", "/tmp/record.jsonl")
@@ -23,7 +23,7 @@ async def test_an_empty_audit_log_is_a_file_too() -> None:
     assert verify_lines(result.out.encode().splitlines(keepends=True)).entries == 0
 
 
-async def test_a_secret_that_an_old_entry_holds_is_masked_and_marked() -> None:
+async def test_a_secret_in_an_old_entry_is_redacted_and_marked() -> None:
     services = await build_sample_services()
     services.gate.add_entry(replace(services.gate.entries[0], place=f"x {TOKEN}"))
     services.gate.add_entry(services.gate.entries[0])

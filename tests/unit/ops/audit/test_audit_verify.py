@@ -17,7 +17,7 @@ from termvisor.testing.sample_services import build_sample_services
 from tests.unit.model.action.test_audit import build_chain
 
 
-async def test_it_is_spelled_as_two_words_and_says_whether_the_audit_log_is_intact() -> None:
+async def test_audit_verify_reports_whether_the_audit_log_is_intact() -> None:
     services = await build_sample_services()
     assert (await run_command(services, "audit", "verify")).out == "The audit log is intact.\n"
     services.run_sql("DROP TRIGGER audit_is_not_changed")
@@ -41,7 +41,7 @@ async def test_a_file_is_verified_without_a_daemon(tmp_path: Path) -> None:
     assert (result.status, result.out) == (1, "The file is broken at entry 1: its content was changed.\n")
 
 
-async def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
+async def test_a_missing_export_file_is_reported(tmp_path: Path) -> None:
     result = await run_command(
         await build_sample_services(), "robot", "audit", "verify", "--file", str(tmp_path / "none")
     )
@@ -56,12 +56,12 @@ async def test_redacted_entries_are_reported_as_not_verified(tmp_path: Path) -> 
     assert result.out.splitlines()[-1] == "1 of them are redacted: their content could not be verified."
 
 
-def test_only_a_file_needs_no_daemon() -> None:
+def test_verifying_a_file_needs_no_daemon() -> None:
     op, words = find_operation(["audit", "verify", "--file=x"], is_robot=False)
     assert (op.is_local(words), op.is_local([])) == (True, False)
 
 
-def exported(*texts: str) -> list[bytes]:
+def export_audit_log(*texts: str) -> list[bytes]:
     chain = build_chain(list(texts))
     lines = [AuditLine(id=link.id, previous=link.previous, hash=link.hash, entry=link.entry) for link in chain]
     return [
@@ -70,32 +70,32 @@ def exported(*texts: str) -> list[bytes]:
     ]
 
 
-def broken(lines: list[bytes], kept: str = "") -> tuple[int, str] | None:
+def find_problem(lines: list[bytes], kept: str = "") -> tuple[int, str] | None:
     found = verify_lines(lines, kept).broken
     return None if found is None else (found.id, found.what)
 
 
 def test_an_intact_file_reports_its_entries_and_hash() -> None:
     chain = build_chain(["a", "b", "c"])
-    assert verify_lines(exported("a", "b", "c")) == ChainProof(entries=3, hash=chain[-1].hash)
-    assert verify_lines(exported()) == ChainProof(entries=0, hash="")
+    assert verify_lines(export_audit_log("a", "b", "c")) == ChainProof(entries=3, hash=chain[-1].hash)
+    assert verify_lines(export_audit_log()) == ChainProof(entries=0, hash="")
 
 
 @given(st.lists(st.text(max_size=12), min_size=1, max_size=5), st.data())
-def test_no_line_can_be_removed_and_no_byte_of_an_entry_changed(texts: list[str], data: st.DataObject) -> None:
-    lines = exported(*texts)
+def test_removed_lines_and_changed_bytes_are_found(texts: list[str], data: st.DataObject) -> None:
+    lines = export_audit_log(*texts)
     assert verify_lines(lines).broken is None
     at = data.draw(st.integers(0, len(lines) - 1))
-    assert broken([*lines[:at], *lines[at + 1 :]]) is not None
-    changed = exported(*texts[:at], "another text", *texts[at + 1 :])
+    assert find_problem([*lines[:at], *lines[at + 1 :]]) is not None
+    changed = export_audit_log(*texts[:at], "another text", *texts[at + 1 :])
     assert (
         texts[at:] == []
-        or broken([*lines[:at], changed[at], *lines[at + 1 :]], build_chain(texts)[-1].hash) is not None
+        or find_problem([*lines[:at], changed[at], *lines[at + 1 :]], build_chain(texts)[-1].hash) is not None
     )
 
 
 def test_tampering_is_found_at_the_exact_entry() -> None:
-    one, two, three, end = exported("first", "second", "third")
+    one, two, three, end = export_audit_log("first", "second", "third")
     cases = {
         "changed": ([one, two.replace(b"second", b"sec0nd"), three, end], (2, "its content was changed")),
         "taken out": ([one, three, end], (3, "it does not follow entry 1")),
@@ -104,18 +104,18 @@ def test_tampering_is_found_at_the_exact_entry() -> None:
         "added": ([one, two, three, end, three], (4, "not an audit entry")),
         "garbage": ([one, b"\xff\n", three, end], (2, "not an audit entry")),
     }
-    assert {name: broken(lines) for name, (lines, _) in cases.items()} == {
+    assert {name: find_problem(lines) for name, (lines, _) in cases.items()} == {
         name: result for name, (_, result) in cases.items()
     }
 
 
-def test_a_file_whose_hashes_were_computed_again_lacks_the_hash_that_was_kept() -> None:
+def test_a_file_with_recomputed_hashes_lacks_the_expected_hash() -> None:
     kept = build_chain(["a", "b"])[-1].hash
-    assert broken(exported("a", "b"), kept) is None
-    assert broken(exported("a", "x"), kept) == (2, "no entry up to it has the expected hash")
+    assert find_problem(export_audit_log("a", "b"), kept) is None
+    assert find_problem(export_audit_log("a", "x"), kept) == (2, "no entry up to it has the expected hash")
 
 
-def test_masked_entries_are_counted_and_their_place_is_proven() -> None:
+def test_masked_entries_are_listed_and_verified_by_position() -> None:
     chain = build_chain(["a", "b"])
     lines = [
         encode_json_line(AuditLine(id=1, hash=chain[0].hash, entry="***", is_masked=True)),

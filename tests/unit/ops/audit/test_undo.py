@@ -14,14 +14,14 @@ async def test_the_inverse_is_executed_with_the_preconditions_of_the_undo() -> N
     services = await build_sample_services()
     result = await run_command(services, "undo")
     assert (result.status, result.out) == (0, "undone: set its title to 'make test' (pane 1)\n")
-    ((action, terms),) = services.gate.executed
+    ((action, preconditions),) = services.gate.executed
     assert action == SetTitle(pane=1, title="make test")
-    assert terms.undoes == UndoPrecondition(correlation="0ff1ce", title="release build")
+    assert preconditions.undoes == UndoPrecondition(correlation="0ff1ce", title="release build")
     data = (await run_command(services, "robot", "undo", "0ff1ce")).envelope["data"]
     assert (data["undoes"], data["status"], data["pane"]["id"]) == ("0ff1ce", "done", 1)
 
 
-async def test_what_closes_a_pane_is_confirmed_first() -> None:
+async def test_an_undo_that_closes_a_pane_needs_confirmation() -> None:
     services = await build_sample_services()
     services.gate.audit.sample_inverse = CLOSING
     result = await run_command(services, "undo", is_terminal=True)
@@ -31,7 +31,7 @@ async def test_what_closes_a_pane_is_confirmed_first() -> None:
     assert services.gate.executed[0][0] == CLOSING.action
 
 
-async def test_a_dry_run_says_what_would_be_done_and_does_nothing() -> None:
+async def test_a_dry_run_describes_the_undo_and_executes_nothing() -> None:
     services = await build_sample_services()
     services.gate.audit.sample_inverse = CLOSING
     result = await run_command(services, "undo", "--dry-run")

@@ -6,13 +6,13 @@ from termvisor.testing.fake_services import FakeServices
 from termvisor.testing.operation_calls import run_command
 
 
-def _world(tmp_path: Path, text: str) -> FakeServices:
+def _build_services(tmp_path: Path, text: str) -> FakeServices:
     (tmp_path / "config.toml").write_text(text)
     return FakeServices(Paths(str(tmp_path), "/d", "/r"))
 
 
-async def test_what_was_applied_and_what_waits_for_a_restart_is_reported(tmp_path: Path) -> None:
-    services = _world(tmp_path, "full_interval = 30\ntmux_program = '/bin/tmux'\nsegment_bytes = 65536\n")
+async def test_applied_settings_and_those_needing_a_restart_are_reported(tmp_path: Path) -> None:
+    services = _build_services(tmp_path, "full_interval = 30\ntmux_program = '/bin/tmux'\nsegment_bytes = 65536\n")
     result = await run_command(services, "config", "reload")
     assert result.out.splitlines() == [
         "Applied: full_interval.",
@@ -25,11 +25,11 @@ async def test_what_was_applied_and_what_waits_for_a_restart_is_reported(tmp_pat
 
 
 async def test_a_reload_without_changes_is_reported(tmp_path: Path) -> None:
-    assert (await run_command(_world(tmp_path, ""), "config", "reload")).out == "Nothing has changed.\n"
+    assert (await run_command(_build_services(tmp_path, ""), "config", "reload")).out == "Nothing has changed.\n"
 
 
-async def test_a_wrong_config_is_an_error(tmp_path: Path) -> None:
-    result = await run_command(_world(tmp_path, "full_interval = 0\n"), "config", "reload")
+async def test_an_invalid_config_is_an_error(tmp_path: Path) -> None:
+    result = await run_command(_build_services(tmp_path, "full_interval = 0\n"), "config", "reload")
     assert (result.status, "full_interval" in result.err) == (78, True)
 
 

@@ -13,14 +13,14 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     return Paths(*(str(tmp_path / name) for name in ("config", "data", "run")))
 
 
-def _written(places: Paths, text: str) -> Path:
+def _write_config(places: Paths, text: str) -> Path:
     path = Path(places.config_file)
     path.parent.mkdir(mode=0o700)
     path.write_text(text)
     return path
 
 
-async def test_a_setting_is_written_and_holds(places: Paths) -> None:
+async def test_a_setting_is_written_and_takes_effect(places: Paths) -> None:
     result = await run_command(LocalServices(places), "config", "set", "log-level", "debug")
     assert result.out == 'log_level = "debug"\nRun `visor config reload` to apply it to a running daemon.\n'
     assert load_settings(places, {}).log_level == "debug"
@@ -48,7 +48,7 @@ async def test_a_text_is_parsed_as_the_settings_type(places: Paths, name: str, t
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "expected_error"),
     [
         ("thin_interval", "0", ">= 0.1"),
         ("thin_interval", "nan", "thin_interval"),
@@ -58,28 +58,28 @@ async def test_a_text_is_parsed_as_the_settings_type(places: Paths, name: str, t
         ("tmux_program", "\udcff", "cannot be written"),
     ],
 )
-async def test_what_a_setting_cannot_be_is_refused_and_nothing_is_written(
-    places: Paths, name: str, text: str, told: str
+async def test_an_invalid_value_is_rejected_and_nothing_is_written(
+    places: Paths, name: str, text: str, expected_error: str
 ) -> None:
     result = await run_command(LocalServices(places), "config", "set", name, text)
-    assert (result.status, told in result.err) == (2, True)
+    assert (result.status, expected_error in result.err) == (2, True)
     assert not Path(places.config_file).exists()
 
 
-async def test_an_unknown_setting_is_answered_with_the_nearest(places: Paths) -> None:
+async def test_an_unknown_setting_suggests_the_closest_name(places: Paths) -> None:
     result = await run_command(LocalServices(places), "config", "set", "loglevel", "debug")
     assert result.err == "visor: unknown setting 'loglevel'\nhint: Did you mean log_level?\n"
 
 
 @pytest.mark.parametrize("text", ["log_level = = 1\n", "log_level = 'info'\nnonsense = 1\n"])
-async def test_a_broken_file_is_left_alone(places: Paths, text: str) -> None:
-    path = _written(places, text)
+async def test_an_invalid_config_file_is_not_changed(places: Paths, text: str) -> None:
+    path = _write_config(places, text)
     result = await run_command(LocalServices(places), "robot", "config", "set", "log_level", "debug")
     assert (result.envelope["error"]["code"], path.read_text()) == ("config_error", text)
 
 
 async def test_an_invalid_value_in_the_file_can_be_replaced(places: Paths) -> None:
-    _written(places, "log_level = 'loud'  # too much\n")
+    _write_config(places, "log_level = 'loud'  # too much\n")
     await run_command(LocalServices(places), "config", "set", "log_level", "debug")
     assert Path(places.config_file).read_text() == 'log_level = "debug"  # too much\n'
 
@@ -93,7 +93,7 @@ async def test_an_overriding_variable_is_a_warning(places: Paths, monkeypatch: p
 
 
 async def test_a_setting_in_a_table_is_not_set_twice(places: Paths) -> None:
-    path = _written(places, "[notify]\nrate = 3\n")
+    path = _write_config(places, "[notify]\nrate = 3\n")
     result = await run_command(LocalServices(places), "config", "set", "notify_rate", "4")
     assert (result.status, path.read_text()) == (78, "[notify]\nrate = 3\n")
     assert "notify_rate is set twice" in result.err

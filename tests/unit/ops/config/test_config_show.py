@@ -15,11 +15,11 @@ def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalServices:
     return LocalServices(Paths(*(str(tmp_path) for _ in range(3))))
 
 
-async def test_at_first_nothing_is_set(services: LocalServices) -> None:
+async def test_without_a_file_all_settings_are_at_their_default(services: LocalServices) -> None:
     assert "All settings are at their default" in (await run_command(services, "config", "show")).out
 
 
-async def test_each_setting_says_where_it_comes_from(
+async def test_each_setting_has_its_origin(
     services: LocalServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "config.toml").write_text("thin_interval = 2.0\ncolour = 'never'\n")

@@ -5,7 +5,7 @@ from termvisor.settings import Paths
 from termvisor.testing.operation_calls import run_command
 
 
-async def test_a_setting_goes_back_to_its_default_and_the_rest_stays(tmp_path: Path) -> None:
+async def test_unset_restores_the_default_and_keeps_other_settings(tmp_path: Path) -> None:
     services = LocalServices(Paths(str(tmp_path), "/d", "/r"))
     (tmp_path / "config.toml").write_text("# mine\nlog_level = 'debug'\n\ncolour = 'never'\n")
     result = await run_command(services, "config", "unset", "log_level", "-q")
@@ -14,7 +14,7 @@ async def test_a_setting_goes_back_to_its_default_and_the_rest_stays(tmp_path: P
     assert (await run_command(services, "robot", "config", "unset", "log_level")).envelope["data"]["changed"] is False
 
 
-async def test_where_there_is_no_file_none_is_made(tmp_path: Path) -> None:
+async def test_unset_without_a_file_creates_none(tmp_path: Path) -> None:
     services = LocalServices(Paths(str(tmp_path / "c"), "/d", "/r"))
     assert (await run_command(services, "config", "unset", "colour")).out == "colour is at its default (unchanged)\n"
     assert not (tmp_path / "c").exists()

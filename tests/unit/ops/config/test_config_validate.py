@@ -13,12 +13,12 @@ def services(tmp_path: Path) -> LocalServices:
     return LocalServices(Paths(*(str(tmp_path) for _ in range(3))))
 
 
-async def test_an_absent_file_is_fine(services: LocalServices) -> None:
+async def test_a_missing_file_is_ok(services: LocalServices) -> None:
     result = await run_command(services, "config", "validate")
     assert (result.status, "does not exist; using the defaults" in result.out) == (0, True)
 
 
-async def test_a_good_file_is_fine(services: LocalServices, tmp_path: Path) -> None:
+async def test_a_valid_file_is_ok(services: LocalServices, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("baseline_lines = 10\n")
     data = (await run_command(services, "robot", "config", "validate")).envelope["data"]
     assert (data["exists"], data["settings_in_file"], data["warnings"]) == (True, ["baseline_lines"], [])
@@ -27,7 +27,7 @@ async def test_a_good_file_is_fine(services: LocalServices, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "text", ["baseline_lines = -1", "unheard_of = 1", "colour = 'loud'", "= x", "redact_patterns = ['(']"]
 )
-async def test_a_wrong_file_is_a_config_error(services: LocalServices, tmp_path: Path, text: str) -> None:
+async def test_an_invalid_file_is_a_config_error(services: LocalServices, tmp_path: Path, text: str) -> None:
     (tmp_path / "config.toml").write_text(text)
     result = await run_command(services, "robot", "config", "validate")
     assert (result.status, result.envelope["error"]["code"]) == (78, "config_error")

@@ -22,7 +22,7 @@ def test_values_are_written_as_in_the_file(value: object, text: str) -> None:
     assert format_toml_value(value) == text
 
 
-def test_settings_that_may_change_while_a_daemon_runs_are_merged_and_the_rest_is_named() -> None:
+def test_reloadable_settings_are_merged_and_the_others_are_named() -> None:
     old = Settings(full_interval=20.0, tmux_program="tmux")
     held, result = merge_settings(old, Settings(full_interval=30.0, tmux_program="/bin/tmux", log_level="debug"))
     assert (held.full_interval, held.tmux_program, held.log_level) == (30.0, "tmux", "debug")

@@ -20,13 +20,13 @@ async def test_a_caller_without_a_directory_needs_an_absolute_path() -> None:
         await call_operation(await build_sample_services(), "db_backup", {"file": "copy.db"})
 
 
-async def test_a_file_that_exists_is_never_replaced() -> None:
+async def test_an_existing_file_is_never_replaced() -> None:
     services = await build_sample_services()
     await run_command(services, "db", "backup", "/backups/copy.db")
     assert (await run_command(services, "robot", "db", "backup", "/backups/copy.db")).status == 75
 
 
-async def test_quietly_only_the_path_is_reported() -> None:
+async def test_quiet_output_is_only_the_path() -> None:
     assert (
         await run_command(await build_sample_services(), "-q", "db", "backup", "/backups/copy.db")
     ).out == "/backups/copy.db\n"

@@ -7,7 +7,7 @@ async def test_an_intact_database_is_ok() -> None:
     assert (result.status, result.out) == (0, "/home/me/.local/share/termvisor/visor.db ok\n")
 
 
-async def test_what_is_wrong_is_reported_with_the_remedy_and_the_exit_status() -> None:
+async def test_a_problem_is_reported_with_hints_and_exit_status_one() -> None:
     services = await build_sample_services()
     services.maintenance.check_problem = "the index does not fit the text"
     result = await run_command(services, "db", "check")

@@ -8,6 +8,6 @@ async def test_each_operation_is_reported_when_it_is_done() -> None:
     assert not items[0]["is_foretold"]
 
 
-async def test_a_dry_run_says_what_would_be_done() -> None:
+async def test_a_dry_run_reports_what_would_be_deleted() -> None:
     result = await run_command(await build_sample_services(), "db", "prune", "--dry-run")
     assert result.out == "delete_raw    would: preview, 16.0 MB\n"

@@ -52,7 +52,7 @@ async def test_a_confirmed_restore_replaces_the_database_and_keeps_the_old_one(p
     assert files.read_lock_holder(places.daemon_lock) is None
 
 
-async def test_while_a_daemon_runs_it_is_refused(places: Paths, tmp_path) -> None:
+async def test_restore_is_refused_while_a_daemon_runs(places: Paths, tmp_path) -> None:
     held = files.acquire_lock(places.daemon_lock)
     result = await run_command(LocalServices(places), "robot", "db", "restore", str(tmp_path / "copy.db"), "--yes")
     assert (result.status, result.envelope["error"]["code"]) == (75, "reserved")
@@ -66,7 +66,7 @@ async def test_errors_of_the_worker_keep_their_message(places: Paths, tmp_path) 
     assert result.envelope["error"]["message"] == f"{tmp_path}/none.db is missing or empty"
 
 
-async def test_without_a_file_the_last_snapshot_is_meant(places: Paths, tmp_path) -> None:
+async def test_without_a_file_the_last_snapshot_is_restored(places: Paths, tmp_path) -> None:
     os.rename(tmp_path / "copy.db", places.snapshot_file)
     data = (await run_command(LocalServices(places), "robot", "db", "restore", "--yes")).envelope["data"]
     assert data["restored_from"] == places.snapshot_file

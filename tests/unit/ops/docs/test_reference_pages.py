@@ -34,12 +34,12 @@ def test_the_committed_pages_are_not_stale() -> None:
         ("policy", [key.path for key in policy_keys()] + list(COMMAND_CLASSES) + list(RISK_BY_ACTION_KIND)),
     ],
 )
-def test_everything_that_has_a_name_is_documented(page: str, names: list[str]) -> None:
+def test_every_declared_name_is_documented(page: str, names: list[str]) -> None:
     text = PAGES[f"docs/reference/{page}.md"]
     assert [name for name in names if f"`{name}`" not in text] == []
 
 
-def test_every_op_has_its_page_and_its_schemas() -> None:
+def test_every_operation_has_a_page_and_schemas() -> None:
     assert all(f"docs/reference/ops/{name}.md" in PAGES for name in OPERATION_NAMES)
     assert all(
         f"docs/json-schema/{name}.{end}.json" in PAGES for name in OPERATION_NAMES for end in ("input", "output")
@@ -47,12 +47,14 @@ def test_every_op_has_its_page_and_its_schemas() -> None:
     assert all(f"(ops/{name}.md)" in PAGES["docs/reference/ops.md"] for name in OPERATION_NAMES)
 
 
-def test_a_code_is_explained_once() -> None:
+def test_an_error_code_is_listed_once() -> None:
     lines = PAGES["docs/reference/errors.md"].splitlines()
     assert sum(line.startswith("| `internal`") for line in lines) == 1
 
 
-def test_writing_brings_a_tree_up_to_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_write_pages_updates_stale_and_removes_obsolete_pages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     root = str(tmp_path)
     assert main(["--check", root]) == 1
     assert main([root]) == 0

@@ -18,7 +18,7 @@ from termvisor.ops.docs.typescript import render_type, render_types
         ({}, "unknown"),
     ],
 )
-def test_schemas_are_spelled_as_types(part: dict[str, object], text: str) -> None:
+def test_schemas_are_rendered_as_typescript_types(part: dict[str, object], text: str) -> None:
     assert render_type(part) == text
 
 

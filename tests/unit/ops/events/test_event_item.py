@@ -31,16 +31,16 @@ ONE = Detection(
         ({"is_unhandled": True}, True),
     ],
 )
-def test_what_passes(only, is_passed):
+def test_detections_match_their_filter(only, is_passed):
     assert matches_filter(ONE, DetectionFilter(**only)) == is_passed
 
 
-def test_other_events_pass_where_nothing_was_asked_for():
+def test_events_without_a_detection_match_only_an_empty_filter():
     assert matches_filter(None, DetectionFilter())
     assert not matches_filter(None, DetectionFilter(severity="info"))
 
 
-def test_what_is_reported_holds_no_secret():
+def test_detection_items_are_redacted():
     result = build_detection_item(
         Detection(
             at=1,

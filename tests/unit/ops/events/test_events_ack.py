@@ -9,7 +9,7 @@ from termvisor.testing.sample_services import build_sample_services
 OP = "events_ack"
 
 
-async def found(*words: str) -> list[dict]:
+async def list_matching(*words: str) -> list[dict]:
     services = await build_sample_services(op=OP)
     return (await run_command(services, "robot", "events", *words)).envelope["data"]["items"]
 
@@ -32,15 +32,15 @@ async def found(*words: str) -> list[dict]:
     ],
 )
 async def test_filters_of_detections(words: tuple[str, ...], cursors: list[str]) -> None:
-    assert [item["cursor"] for item in await found(*words)] == cursors
+    assert [item["cursor"] for item in await list_matching(*words)] == cursors
 
 
-async def test_an_event_that_a_rule_found_says_all_that_is_known_of_it() -> None:
-    (item,) = await found("--unhandled", "--would-handle")
+async def test_a_detection_is_listed_with_rule_severity_and_handling() -> None:
+    (item,) = await list_matching("--unhandled", "--would-handle")
     result = item["detection"]
     assert (result["rule"], result["severity"], result["captures"]) == ("shell.test_failed", "warning", {"count": "1"})
     assert (result["handled"], result["remedy"], result["proven"]) == (None, None, True)
-    (limit,) = await found("--agent", "claude_code")
+    (limit,) = await list_matching("--agent", "claude_code")
     assert limit["detection"]["handled"]["run"] == 3
 
 
@@ -63,7 +63,7 @@ async def test_would_handle_names_an_active_workflow(mode: WorkflowMode, would: 
 
 
 async def test_other_events_have_no_detection() -> None:
-    items = await found()
+    items = await list_matching()
     assert [item["detection"] is None for item in items] == [True, True, True, True, False, False]
 
 
@@ -76,13 +76,13 @@ async def test_other_events_have_no_detection() -> None:
         (("--severity", "bad"), ""),
     ],
 )
-async def test_contradictory_filters_are_refused(words: tuple[str, ...], hint: str) -> None:
+async def test_contradictory_filters_are_rejected(words: tuple[str, ...], hint: str) -> None:
     result = await run_command(await build_sample_services(op=OP), "events", *words)
     assert result.status == 2
     assert hint in result.err
 
 
-async def test_watching_passes_only_what_was_asked_for() -> None:
+async def test_watch_events_applies_detection_filters() -> None:
     services = await build_sample_services(op=OP)
     result = await run_command(services, "watch-events", "--once", "--severity", "error")
     assert [line.split()[0] for line in result.out.splitlines()] == ["5"]

@@ -19,7 +19,7 @@ OP = "events_mute"
         (("no.such.rule.at.all",), "`visor rules list` shows the rules"),
     ],
 )
-async def test_what_cannot_be_muted(words: tuple[str, ...], why: str) -> None:
+async def test_an_invalid_mute_is_rejected_with_the_reason(words: tuple[str, ...], why: str) -> None:
     result = await run_command(await build_sample_services(op=OP), "events", "mute", *words)
     assert result.status != 0
     assert why in result.err

@@ -7,7 +7,7 @@ from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import SAMPLE_RULE, build_sample_services
 
 
-async def test_the_newest_twenty_come_oldest_first() -> None:
+async def test_the_newest_twenty_events_are_listed_oldest_first() -> None:
     services = FakeServices()
     for number in range(30):
         services.add_event("alert", what=f"number {number}")
@@ -16,7 +16,7 @@ async def test_the_newest_twenty_come_oldest_first() -> None:
     assert (data["cursor"], data["summary"]) == ("30", {"events": 20, "by_kind": {"alert": 20}})
 
 
-async def test_reading_on_from_a_cursor_gives_the_first_ones_after_it() -> None:
+async def test_a_cursor_continues_with_the_first_events_after_it() -> None:
     data = (
         await run_command(await build_sample_services(), "robot", "events", "--cursor", "1", "--limit", "2")
     ).envelope["data"]
@@ -27,7 +27,7 @@ async def test_reading_on_from_a_cursor_gives_the_first_ones_after_it() -> None:
     assert (empty["items"], empty["cursor"]) == ([], "4")
 
 
-async def test_events_of_one_pane_one_kind_one_time() -> None:
+async def test_events_are_filtered_by_pane_kind_and_time() -> None:
     services = await build_sample_services()
     of_pane = (await run_command(services, "robot", "events", "--pane", "1")).envelope["data"]["items"]
     of_kind = (await run_command(services, "robot", "events", "--kind", "gap_recorded")).envelope["data"]["items"]
@@ -38,22 +38,22 @@ async def test_events_of_one_pane_one_kind_one_time() -> None:
 
 
 @pytest.mark.parametrize("cursor", ["x", "-1", "1:2", "999"])
-async def test_a_foreign_cursor_is_refused(cursor: str) -> None:
+async def test_a_foreign_cursor_is_rejected(cursor: str) -> None:
     result = await run_command(await build_sample_services(), "robot", "events", f"--since-cursor={cursor}")
     assert result.envelope["error"]["code"] == "invalid_cursor"
 
 
-async def test_an_unknown_kind_is_answered_with_the_nearest() -> None:
+async def test_an_unknown_kind_suggests_the_closest_name() -> None:
     result = await run_command(await build_sample_services(), "events", "--kind", "gap_record")
     assert (result.status, result.err.splitlines()[1]) == (2, "hint: Did you mean gap_recorded?")
 
 
-async def test_people_read_what_happened() -> None:
+async def test_text_output_describes_each_event() -> None:
     assert "gap_recorded    cause=pipe_stolen" in (await run_command(await build_sample_services(), "events")).out
     assert (await run_command(FakeServices(), "events")).out == "No events.\n"
 
 
-async def test_a_rare_kind_is_found_behind_thousands_and_the_cursor_is_beyond_them() -> None:
+async def test_a_rare_kind_is_found_and_the_cursor_skips_other_events() -> None:
     services = FakeServices()
     services.add_event("server_found", socket="/s")
     for _ in range(12_000):
@@ -100,7 +100,7 @@ async def test_an_unknown_name_is_an_error_not_an_empty_result(
     assert hint in result.err
 
 
-async def test_what_a_rule_found_that_is_gone_is_still_listed() -> None:
+async def test_detections_of_a_removed_rule_are_listed() -> None:
     services = await build_sample_services()
     one = services.add_detection(Detection(at=1, type="a.b", rule="gone.rule", pane=PaneId(1), source="stream"))
     listed = (await run_command(services, "robot", "events", "--rule", "gone.rule")).envelope["data"]["items"]

@@ -8,17 +8,17 @@ from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_it_is_sent_over_the_configured_channels() -> None:
+async def test_a_notification_is_sent_through_the_configured_channels() -> None:
     services = await build_sample_services()
     services.settings = replace(services.settings, notify_ways=("terminal", "desktop"))
     assert (
         await run_command(services, "notify", "build", "it", "is done\x1b[2J")
     ).out == "terminal: sent\ndesktop: sent\n"
-    said = [action for action, _ in services.gate.executed]
-    assert said == [Notify(title="build", text="it is done", way=way) for way in ("terminal", "desktop")]
+    actions = [action for action, _ in services.gate.executed]
+    assert actions == [Notify(title="build", text="it is done", way=way) for way in ("terminal", "desktop")]
 
 
-async def test_a_way_and_a_pane_may_be_named() -> None:
+async def test_channel_and_pane_can_be_selected() -> None:
     services = await build_sample_services()
     await run_command(services, "notify", "--pane", "1", "--way", "webhook", "--way", "webhook", "build")
     assert [action for action, _ in services.gate.executed] == [Notify(title="build", text="", pane=1, way="webhook")]
@@ -39,18 +39,20 @@ async def test_each_channel_reports_its_outcome(outcome: Outcome, line: str, sta
 
 
 @pytest.mark.parametrize(
-    ("error", "told", "status"),
+    ("error", "expected", "status"),
     [
         (Refused("the policy says no", details={"correlation": "c1"}), ("denied", "policy_denied", "c1"), 77),
         (StorageError("the disk is full"), ("failed", "storage_error", ""), 69),
     ],
 )
-async def test_an_error_is_the_result_of_its_channel(error: Exception, told: tuple[str, str, str], status: int) -> None:
+async def test_an_error_is_the_result_of_its_channel(
+    error: Exception, expected: tuple[str, str, str], status: int
+) -> None:
     services = await build_sample_services()
     services.gate.error = error
     answer = await run_command(services, "robot", "notify", "build")
     (way,) = answer.envelope["data"]["ways"]
-    assert (way["status"], way["why"], way["correlation"]) == told
+    assert (way["status"], way["why"], way["correlation"]) == expected
     assert answer.status == status
 
 
@@ -75,7 +77,7 @@ async def test_a_dry_run_sends_no_notification() -> None:
     assert services.gate.executed == []
 
 
-async def test_the_policy_can_be_asked_about_it() -> None:
+async def test_policy_explain_accepts_notify() -> None:
     assert (
         "policy: allow"
         in (await run_command(await build_sample_services(), "policy", "explain", "notify", "build")).out

@@ -24,7 +24,7 @@ async def test_a_reported_user_variable_is_stored(services: FakeServices) -> Non
     assert [event.data for event in await services.history.list_events()] == [expected]
 
 
-async def test_only_the_nonce_proves_it(services: FakeServices) -> None:
+async def test_only_a_report_with_the_nonce_is_proven(services: FakeServices) -> None:
     value = base64.b64encode(f'{{"nonce": "{TEST_NONCE}"}}'.encode()).decode()
     assert (await run_command(services, *REPORT, value)).out == "event 1: visor-ready of pane 1, proven\n"
     assert (await run_command(services, *REPORT, "{}")).out == "event 2: visor-ready of pane 1, not proven\n"
@@ -46,10 +46,10 @@ async def test_a_pane_over_its_rate_limit_is_reported(services: FakeServices) ->
         ("event", "--from-uservar", "--pane", "1", "--name", "visor-ready"),
     ],
 )
-async def test_a_wrong_call_is_refused(services: FakeServices, argv: tuple[str, ...]) -> None:
+async def test_an_invalid_report_call_is_rejected(services: FakeServices, argv: tuple[str, ...]) -> None:
     assert (await run_command(services, *argv)).status == 2
     assert await services.history.list_events() == []
 
 
-async def test_a_pane_that_does_not_exist_reports_nothing(services: FakeServices) -> None:
+async def test_a_report_for_an_unknown_pane_is_rejected(services: FakeServices) -> None:
     assert (await run_command(services, *REPORT[:3], "9", *REPORT[4:], "1")).status == 4

@@ -16,7 +16,7 @@ async def _next(items: AsyncIterator[object]) -> EventItem:
     return item
 
 
-async def test_without_a_cursor_it_begins_with_the_next_event() -> None:
+async def test_without_a_cursor_the_stream_starts_with_the_next_event() -> None:
     services = await build_sample_services()
     async with asyncio.TaskGroup() as group, aclosing(stream_operation(services, "watch_events", {})) as items:
         first = group.create_task(_next(items))
@@ -25,14 +25,14 @@ async def test_without_a_cursor_it_begins_with_the_next_event() -> None:
         assert (await first).data == {"what": "fire"}
 
 
-async def test_after_a_break_it_resumes_without_loss_or_doubling() -> None:
+async def test_a_stream_resumes_from_its_cursor_without_loss_or_duplicates() -> None:
     services = await build_sample_services()
     async with aclosing(stream_operation(services, "watch_events", {"since_cursor": "1"})) as items:
-        heard = [(await _next(items)).cursor for _ in range(2)]
+        cursors = [(await _next(items)).cursor for _ in range(2)]
     services.add_event("alert")
-    async with aclosing(stream_operation(services, "watch_events", {"since_cursor": heard[-1]})) as items:
-        heard += [(await _next(items)).cursor for _ in range(2)]
-    assert heard == ["2", "3", "4", "5"]
+    async with aclosing(stream_operation(services, "watch_events", {"since_cursor": cursors[-1]})) as items:
+        cursors += [(await _next(items)).cursor for _ in range(2)]
+    assert cursors == ["2", "3", "4", "5"]
 
 
 async def test_a_burst_larger_than_the_queue_is_streamed_completely() -> None:
@@ -71,7 +71,7 @@ async def test_a_watcher_of_a_rare_kind_survives_retention() -> None:
         assert (await found).cursor == "6"
 
 
-async def test_kind_and_pane_narrow_it() -> None:
+async def test_events_are_filtered_by_kind_and_pane() -> None:
     services = await build_sample_services()
     kinds = (await run_command(services, "robot", "watch-events", "--once", "--kind", "pane_gone")).items
     panes = (await run_command(services, "robot", "watch-events", "--once", "--pane", "1")).items

@@ -22,11 +22,11 @@ PANE = PaneId(1)
 FRAME = ReplayFrame(pane=PANE, at=10 * NS, width=10, height=3, rows=("a", "b", "c"), cursor_x=1, cursor_y=2)
 
 
-def events(*lines: str) -> list[list[object]]:
+def parse_events(*lines: str) -> list[list[object]]:
     return [msgspec.json.decode(line) for line in lines]
 
 
-def test_the_header_tells_version_size_and_time():
+def test_the_header_has_version_size_and_time():
     header = msgspec.json.decode(AsciicastWriter().write_header(FRAME, "pane 1: \x1b]0;bash"))
     assert header == {
         "version": 3,
@@ -46,7 +46,7 @@ def test_the_first_frame_is_painted_completely_then_only_changes():
     assert render_repaint(FRAME, replace(FRAME, at=99 * NS)) == ""
 
 
-def test_a_row_that_became_empty_is_wiped():
+def test_a_row_that_became_empty_is_erased():
     assert "\x1b[2;1H\x1b[2K\x1b[3;2H" in render_repaint(FRAME, replace(FRAME, rows=("a", "", "c")))
 
 
@@ -57,7 +57,7 @@ def test_times_are_seconds_since_the_event_before_and_do_not_drift():
     for number in range(1, 31):
         frame = replace(FRAME, at=10 * NS + number * NS // 30, rows=(str(number), "", ""))
         lines += cast.write_frame(frame)
-    found = events(*lines)
+    found = parse_events(*lines)
     assert abs(sum(interval for interval, _, _ in found) - 1.0) < 0.0005
     assert all(interval in (0.033, 0.034) for interval, _, _ in found)
 
@@ -65,7 +65,7 @@ def test_times_are_seconds_since_the_event_before_and_do_not_drift():
 def test_time_never_runs_backwards():
     cast = AsciicastWriter()
     cast.write_header(FRAME, "")
-    ((interval, code, text),) = events(cast.write_marker(CastMarker(9 * NS, "early")))
+    ((interval, code, text),) = parse_events(cast.write_marker(CastMarker(9 * NS, "early")))
     assert (interval, code, text) == (0.0, "m", "early")
 
 
@@ -73,7 +73,7 @@ def test_a_resize_is_written_and_repainted():
     cast = AsciicastWriter()
     cast.write_header(FRAME, "")
     list(cast.write_frame(FRAME))
-    resized, painted = events(*cast.write_frame(replace(FRAME, at=11 * NS, width=20, rows=("a", "b", "c"))))
+    resized, painted = parse_events(*cast.write_frame(replace(FRAME, at=11 * NS, width=20, rows=("a", "b", "c"))))
     assert resized == [1.0, "r", "20x3"]
     assert "\x1b[2J" in painted[2]
 
@@ -81,11 +81,11 @@ def test_a_resize_is_written_and_repainted():
 def test_a_gap_is_a_marker():
     cast = AsciicastWriter()
     cast.write_header(FRAME, "")
-    *_, gap = events(*cast.write_frame(replace(FRAME, note="gap: pipe_stolen")))
+    *_, gap = parse_events(*cast.write_frame(replace(FRAME, note="gap: pipe_stolen")))
     assert gap == [0.0, "m", "gap: pipe_stolen"]
 
 
-def test_rows_say_nothing_to_the_terminal_but_text_and_colours():
+def test_rows_contain_only_text_and_colour_sequences():
     painted = render_repaint(None, replace(FRAME, rows=("\x1b[31mred\x1b]0;t\x07\x1b[2Jx\x9bm", "\u202eb", "")))
     assert "\x1b[31mredx" in painted
     assert set(re.findall(r"\x1b\[[0-9;?]*([A-Za-z])", painted)) <= set("lhmJHK")

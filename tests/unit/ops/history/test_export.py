@@ -30,7 +30,7 @@ def services() -> FakeServices:
     return services
 
 
-async def test_text_is_every_line_in_order(services: FakeServices) -> None:
+async def test_text_export_has_every_line_in_order(services: FakeServices) -> None:
     result = await run_command(services, "export", "1")
     assert result.out.splitlines() == [f"line {number}" for number in range(2500)]
     assert (await run_command(services, "export", "1", "--text")).out == result.out
@@ -40,7 +40,7 @@ async def test_without_a_pane_all_panes_are_exported(services: FakeServices) -> 
     assert (await run_command(services, "export")).out.splitlines()[-1] == "other pane"
 
 
-async def test_jsonl_is_one_object_a_line_with_number_and_time(services: FakeServices) -> None:
+async def test_jsonl_export_has_one_object_per_line_with_number_and_time(services: FakeServices) -> None:
     rows = (await run_command(services, "export", "2", "--jsonl")).items
     assert rows == [{"form": "jsonl", "pane": 2, "at": "2026-01-01T12:00:00.000Z", "number": 1, "text": "other pane"}]
 
@@ -51,7 +51,7 @@ async def test_since_selects_new_lines() -> None:
     ).out == "tests passed\nerror: none\n"
 
 
-async def test_raw_bytes_come_as_they_were_unless_they_hold_secrets(services: FakeServices) -> None:
+async def test_raw_bytes_are_unchanged_unless_they_contain_secrets(services: FakeServices) -> None:
     services.print_bytes(PANE, b"\x1b[31mred\x1b[0m\r\nsecret " + KEY.encode()[:9])
     services.print_bytes(PANE, KEY.encode()[9:] + b"\r\n")
     services.print_bytes(PANE, b"second epoch", epoch=2)
@@ -97,13 +97,13 @@ async def test_conflicting_options_are_rejected(services: FakeServices, argv: tu
     assert not result.items[0]["ok"]
 
 
-async def test_a_secret_that_reached_the_store_stays_inside(services: FakeServices) -> None:
+async def test_a_stored_secret_is_redacted_in_the_export(services: FakeServices) -> None:
     services.print_lines(PaneId(2), f"token {KEY}")
     assert KEY not in (await run_command(services, "export", "2")).out
     assert KEY not in msgspec.json.encode((await run_command(services, "robot", "export", "2")).items).decode()
 
 
-async def recorded(services: FakeServices) -> FakeServices:
+async def add_recorded_command(services: FakeServices) -> FakeServices:
     """A pane in which a command runs and ends, and then the shell."""
     services.start_command(PANE, "make")
     services.recording.stored_frames.append(FRAME)
@@ -116,7 +116,7 @@ async def recorded(services: FakeServices) -> FakeServices:
 
 
 async def test_an_asciicast_has_header_screens_markers_and_exit(services: FakeServices) -> None:
-    header, *events = (await run_command(await recorded(services), "export", "1", "--cast")).items
+    header, *events = (await run_command(await add_recorded_command(services), "export", "1", "--cast")).items
     assert (header["version"], header["term"]["cols"]) == (3, 10)
     assert [(event[0], event[1]) for event in events] == [(0, "m"), (0, "o"), (1, "o"), (1, "m"), (0, "x")]
     assert [event[2] for event in events if event[1] in "mx"] == ["$ make", "pane_died status=3", "3"]
@@ -124,7 +124,9 @@ async def test_an_asciicast_has_header_screens_markers_and_exit(services: FakeSe
 
 async def test_an_asciicast_of_a_period_has_only_that_period(services: FakeServices) -> None:
     _, *events = (
-        await run_command(await recorded(services), "export", "1", "--cast", "--since", "1s", "--until", "1s")
+        await run_command(
+            await add_recorded_command(services), "export", "1", "--cast", "--since", "1s", "--until", "1s"
+        )
     ).items
     assert [event[1] for event in events] == ["o"]
 
@@ -136,12 +138,12 @@ async def test_an_asciicast_without_recording_is_an_error(services: FakeServices
 
 
 async def test_json_output_has_an_asciicast_line_by_line(services: FakeServices) -> None:
-    items = (await run_command(await recorded(services), "robot", "export", "1", "--cast")).items
+    items = (await run_command(await add_recorded_command(services), "robot", "export", "1", "--cast")).items
     assert {(item["form"], item["pane"]) for item in items} == {("cast", 1)}
 
 
-async def test_a_report_tells_of_one_pane_or_of_all(services: FakeServices) -> None:
-    text = (await run_command(await recorded(services), "export", "--report")).out
+async def test_a_report_covers_one_pane_or_all_panes(services: FakeServices) -> None:
+    text = (await run_command(await add_recorded_command(services), "export", "--report")).out
     assert "2 panes, 1 command (0 failed), 1 event, 0 gaps." in text
     assert "| make |" in text
     assert "1 pane, 0 commands" in (await run_command(services, "export", "2", "--report")).out
@@ -156,7 +158,7 @@ async def test_a_snapshot_is_written_to_a_new_file(services: FakeServices) -> No
 @pytest.mark.parametrize(
     "argv", [("--cast",), ("--snapshot",), ("1", "--snapshot", "-o", "/x"), ("--report", "--cast", "1")]
 )
-async def test_forms_that_lack_something_are_refused(services: FakeServices, argv: tuple[str, ...]) -> None:
+async def test_incomplete_export_options_are_rejected(services: FakeServices, argv: tuple[str, ...]) -> None:
     assert (await run_command(services, "export", *argv)).status == 2
 
 
@@ -176,7 +178,7 @@ async def test_only_lines_in_the_period_are_exported():
     assert [piece.data async for piece in export_raw(services, PANE, span, is_unredacted=True)] == [b"two"]
 
 
-async def test_an_open_span_has_everything():
+async def test_a_time_range_without_ends_exports_everything():
     services = await build_services()
     assert [piece.text async for piece in export_lines(services, PANE, TimeRange(), "text")] == ["one", "two", "three"]
     assert (

@@ -23,7 +23,7 @@ async def services() -> FakeServices:
     return services
 
 
-async def test_commands_come_oldest_first_with_how_they_ended(services: FakeServices) -> None:
+async def test_commands_are_listed_oldest_first_with_their_exit_status(services: FakeServices) -> None:
     data = (await run_command(services, "robot", "commands")).envelope["data"]
     assert [(item["id"], item["status"], item["exit_code"], item["seconds"]) for item in data["items"]] == [
         (1, "finished", 2, 1.5),

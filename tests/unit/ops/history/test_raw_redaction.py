@@ -44,7 +44,7 @@ def test_a_secret_inside_a_title_is_found() -> None:
     assert KEY not in _redact_all(b"\x1b]0;" + KEY + b"\x07hello\n")
 
 
-def test_a_secret_beside_bytes_that_are_no_text_is_found() -> None:
+def test_a_secret_beside_undecodable_bytes_is_found() -> None:
     assert KEY not in _redact_all(b"\xff\xfe " + KEY + b"\n")
 
 
@@ -56,7 +56,7 @@ def test_a_private_key_of_several_lines_is_redacted() -> None:
     assert out.endswith(b"after\n")
 
 
-def test_an_endless_line_is_not_held_for_ever() -> None:
+def test_an_endless_line_is_not_buffered_without_limit() -> None:
     masking = RawOutputRedactor()
     assert masking.feed(b"word " * 100_000) != b""
 

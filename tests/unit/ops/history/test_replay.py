@@ -30,7 +30,7 @@ async def test_each_screen_is_one_object(services: FakeServices) -> None:
     assert items[0]["rows"] == ["\x1b[31mred\x1b[0m", ""]
 
 
-async def test_only_the_span_is_given(services: FakeServices) -> None:
+async def test_only_frames_in_the_time_range_are_returned(services: FakeServices) -> None:
     await services.clock.advance(10)
     items = (await run_command(services, "robot", "replay", "1", "--at", "8s", "--until", "7s")).items
     assert [item["at"][14:19] for item in items] == ["00:02", "00:03"]

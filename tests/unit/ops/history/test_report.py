@@ -14,22 +14,22 @@ PANE = PaneId(1)
 HOUR = TimeRange(since=NOON, until=NOON + 3600 * NS)
 
 
-def command(line: str, at: int = NOON, code: int | None = 0) -> ShellCommand:
+def build_command(line: str, at: int = NOON, code: int | None = 0) -> ShellCommand:
     return ShellCommand(
         pane=PANE, epoch=EpochId(1), line=line, started_at=at, ended_at=at + NS, exit_code=code, start=0, first_line=1
     )
 
 
-def render(**data: object) -> str:
+def render_sample(**data: object) -> str:
     known = {"panes": [], "commands": [], "events": [], "gaps": []}
     return render_report(ReportData(**(known | data)), HOUR, NOON)
 
 
 def test_every_kind_of_data_has_its_table():
     services = FakeServices()
-    text = render(
+    text = render_sample(
         panes=[services.add_pane(build_shell_facts(command="vim"))],
-        commands=[command("make test", code=2)],
+        commands=[build_command("make test", code=2)],
         events=[Event(at=NOON, kind="pane_appeared", pane=PANE, data={"session": "work"})],
         gaps=[Gap(pane=PANE, cause="link_down", start_at=NOON, detail="ssh")],
     )
@@ -42,8 +42,8 @@ def test_every_kind_of_data_has_its_table():
 
 
 def test_data_outside_the_period_is_omitted():
-    early, late = command("early", NOON - 60 * NS), command("late", NOON + 7200 * NS)
-    text = render(commands=[early, command("now"), late], events=[Event(at=NOON - NS, kind="alert")])
+    early, late = build_command("early", NOON - 60 * NS), build_command("late", NOON + 7200 * NS)
+    text = render_sample(commands=[early, build_command("now"), late], events=[Event(at=NOON - NS, kind="alert")])
     assert "now" in text
     assert "early" not in text
     assert "late" not in text
@@ -51,18 +51,18 @@ def test_data_outside_the_period_is_omitted():
 
 
 def test_an_empty_section_is_marked_as_none():
-    assert render().count("None.") == 4
+    assert render_sample().count("None.") == 4
 
 
-def test_no_text_of_a_pane_leaves_its_cell():
-    text = render(commands=[command("a | b\n# title\n<script> \x1b[31m`x` [l](u)")])
+def test_pane_text_is_escaped_in_its_table_cell():
+    text = render_sample(commands=[build_command("a | b\n# title\n<script> \x1b[31m`x` [l](u)")])
     row = next(line for line in text.splitlines() if "script" in line)
     assert row.endswith("| a \\| b # title \\<script\\> \\`x\\` \\[l\\](u) |")
 
 
-def test_secrets_stay_inside():
+def test_secrets_are_redacted_in_the_report():
     event = Event(at=NOON, kind="alert", data={"what": f"token {KEY}"})
     gap = Gap(pane=PANE, cause="link_down", start_at=NOON, detail=f"by {KEY}")
-    text = render(commands=[command(f"curl {KEY}")], events=[event], gaps=[gap])
+    text = render_sample(commands=[build_command(f"curl {KEY}")], events=[event], gaps=[gap])
     assert KEY not in text
     assert KEY.replace("_", "\\_") not in text

@@ -11,7 +11,7 @@ from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_hits_say_where_when_and_what() -> None:
+async def test_a_hit_has_pane_line_text_and_match_spans() -> None:
     data = (await run_command(await build_sample_services(), "robot", "search", "error", "failed")).envelope["data"]
     hit = data["items"][0]
     assert (hit["identity"]["session_name"], hit["number"], hit["text"]) == ("work", 2, "error: 1 test failed")
@@ -45,7 +45,7 @@ async def test_no_hits_is_no_error_and_an_incomplete_search_is_reported() -> Non
     assert answered.status == 0
 
 
-async def test_matches_are_marked_for_eyes_only() -> None:
+async def test_matches_are_highlighted_only_in_colour_output() -> None:
     assert (
         "\x1b[33merror\x1b[0m: none"
         in (await run_command(await build_sample_services(), "search", "error", "-n", "1", colour=True)).out
@@ -62,7 +62,7 @@ async def test_a_secret_in_a_hit_is_redacted() -> None:
     assert answered.envelope["data"]["items"][0]["spans"] == []
 
 
-async def test_a_hit_in_a_forgotten_pane_keeps_its_number() -> None:
+async def test_a_hit_in_a_deleted_pane_keeps_its_number() -> None:
     services = await build_sample_services()
     services.panes.list_panes = _list_no_panes
     hit = (await run_command(services, "robot", "search", "passed")).envelope["data"]["items"][0]
@@ -74,12 +74,12 @@ async def _list_no_panes(**_: object) -> list[object]:
 
 
 @pytest.mark.parametrize("when", ["soon", "25:00"])
-async def test_a_time_that_is_none_is_refused(when: str) -> None:
+async def test_an_invalid_time_is_rejected_by_search(when: str) -> None:
     answered = await run_command(await build_sample_services(), "robot", "search", "x", "--since", when)
     assert (answered.status, answered.envelope["error"]["code"]) == (2, "invalid_args")
 
 
-def test_a_snippet_is_a_piece_around_the_first_match() -> None:
+def test_a_snippet_surrounds_the_first_match() -> None:
     text = "a" * 100 + "needle" + "b" * 100
     piece, spans = cut_snippet(text, ((100, 106), (150, 151), (190, 195)))
     assert piece == "…" + "a" * 60 + "needle" + "b" * 60 + "…"

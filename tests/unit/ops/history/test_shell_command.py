@@ -35,21 +35,21 @@ def build_command(**changes) -> ShellCommand:
         (build_command(status="finished", ended_at=NOON - NS, exit_code=0), 0.0, "0"),
     ],
 )
-def test_how_long_it_ran_and_how_it_ended(command: ShellCommand, seconds: float | None, shown: str) -> None:
-    told = build_command_facts(command, NOON + 60 * NS)
-    assert (told.seconds, format_exit_code(told)) == (seconds, shown)
+def test_a_command_has_duration_and_exit_status(command: ShellCommand, seconds: float | None, shown: str) -> None:
+    facts = build_command_facts(command, NOON + 60 * NS)
+    assert (facts.seconds, format_exit_code(facts)) == (seconds, shown)
 
 
-def test_secrets_are_taken_out_once_more() -> None:
+def test_command_facts_are_redacted() -> None:
     key = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
-    told = build_command_facts(build_command(line=f"login {key}", cwd=f"/{key}"), NOON)
-    assert key not in str(told)
+    facts = build_command_facts(build_command(line=f"login {key}", cwd=f"/{key}"), NOON)
+    assert key not in str(facts)
 
 
 @pytest.mark.parametrize(
     ("seconds", "shown"), [(0.04, "0.0s"), (9.96, "10.0s"), (10.0, "10s"), (120, "2m"), (None, "-")]
 )
-def test_short_times_have_tenths(seconds: float | None, shown: str) -> None:
+def test_short_durations_have_tenths_of_a_second(seconds: float | None, shown: str) -> None:
     assert format_duration(seconds) == shown
 
 
@@ -61,7 +61,7 @@ async def test_a_command_is_named_by_its_number_or_as_the_last() -> None:
 
 
 @pytest.mark.parametrize("which", ["3", "0", "9" * 30])
-async def test_a_command_that_is_not_known_is_not_found(which: str) -> None:
+async def test_an_unknown_command_number_is_not_found(which: str) -> None:
     with pytest.raises(CommandNotFound):
         await resolve_command(FakeServices(), PANE, which)
 
@@ -92,12 +92,12 @@ async def read_texts(
     return [line.text for line in got.lines], got.is_complete
 
 
-async def test_only_its_own_lines_are_given(services: FakeServices) -> None:
+async def test_a_command_has_only_its_own_lines(services: FakeServices) -> None:
     assert await read_texts(services, 1) == (["one", "two", "three"], True)
     assert await read_texts(services, 2) == (["four"], True)
 
 
-async def test_it_is_read_in_pages(services: FakeServices) -> None:
+async def test_command_output_is_read_in_pages(services: FakeServices) -> None:
     assert await read_texts(services, 1, None, 2) == (["one", "two"], False)
     assert await read_texts(services, 1, 3, 2) == (["three"], True)
     assert await read_texts(services, 1, 9, 2) == ([], True)
@@ -122,7 +122,7 @@ async def test_a_command_without_output_has_none(services: FakeServices) -> None
     assert (got.lines, got.is_complete, got.lines_gone, got.position) == ([], True, 0, 1)
 
 
-async def test_lines_that_are_no_longer_kept_are_counted(services: FakeServices) -> None:
+async def test_deleted_lines_of_the_output_are_counted(services: FakeServices) -> None:
     commands = await services.history.commands.list()
     services.run_sql("DELETE FROM block WHERE first_line <= 3")
     gone = [(await read_command_output(services, command, None, 100)).lines_gone for command in commands]
@@ -131,7 +131,7 @@ async def test_lines_that_are_no_longer_kept_are_counted(services: FakeServices)
     assert (await read_command_output(services, commands[0], None, 100)).lines_gone == 3
 
 
-async def test_lines_of_another_epoch_are_not_its_own(services: FakeServices) -> None:
+async def test_lines_of_another_epoch_are_not_output_of_the_command(services: FakeServices) -> None:
     services.run_sql("UPDATE block SET epoch = 2 WHERE first_line = 3")
     assert await read_texts(services, 1) == (["one", "three"], True)
 

@@ -25,7 +25,7 @@ def test_defaults_give_default_preconditions() -> None:
     assert build_preconditions(ActionArgs()) == build_preconditions(PreconditionArgs()) == Preconditions()
 
 
-def test_every_guard_reaches_the_terms() -> None:
+def test_every_option_becomes_a_precondition() -> None:
     words = "--if-runtime 7 --if-state prompt --if-updated-within 3 --if-screen ok --if-prompt --if-ready --if-tail x"
     more = "--lines 9 --stable 2 --owner me --force-stale --wait-answer-secs 4"
     assert build_preconditions(parse_arguments(PreconditionArgs, f"{words} {more}".split())) == Preconditions(
@@ -47,8 +47,8 @@ def test_every_guard_reaches_the_terms() -> None:
 REQUEST = ActionRequest(action=SendKeys(pane=1, keys=("C-c",)), preconditions=Preconditions(wait_for_answer=60.0))
 
 
-class AskingDoor(FakeGate):
-    """Asks until the question is answered."""
+class AskingGate(FakeGate):
+    """A gate that requires approval until the request is answered."""
 
     async def run(self, action, preconditions) -> Outcome:
         self.executed.append((action, preconditions))
@@ -60,16 +60,16 @@ class AskingDoor(FakeGate):
 @pytest.mark.parametrize(("consent", "is_lasting"), [("once", False), ("session", True)])
 async def test_approval_in_advance_answers_the_request(consent, is_lasting) -> None:
     services = await build_sample_services()
-    door = services.gate = AskingDoor(services.store, services.clock)
+    gate = services.gate = AskingGate(services.store, services.clock)
     assert (await execute_with_approval(services, REQUEST, consent)).status == "done"
-    assert door.requests[0].state == "allowed"
-    assert len(await door.approvals.list_permits()) == (2 if is_lasting else 1)
-    assert [preconditions.wait_for_answer for _, preconditions in door.executed] == [0.0, 0.0]
+    assert gate.requests[0].state == "allowed"
+    assert len(await gate.approvals.list_permits()) == (2 if is_lasting else 1)
+    assert [preconditions.wait_for_answer for _, preconditions in gate.executed] == [0.0, 0.0]
 
 
 def test_text_of_panes_and_policies_is_sanitized() -> None:
     evil = "\x1b[2Jx\nvisor: forged"
-    told = DryRunResult(what=evil, by=evil, answer="deny", why=evil, path=(evil,), refused="x", refused_why=evil)
-    lines = render_dry_run_lines(told, RenderOptions())
+    dry_run = DryRunResult(what=evil, by=evil, answer="deny", why=evil, path=(evil,), refused="x", refused_why=evil)
+    lines = render_dry_run_lines(dry_run, RenderOptions())
     assert not any("\x1b" in line or "\n" in line for line in lines)
     assert "\x1b" not in render_action_result(ActionResult(status="unknown", text=evil), RenderOptions(), "done")

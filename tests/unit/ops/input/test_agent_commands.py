@@ -32,12 +32,12 @@ async def services():
 )
 async def test_each_command_builds_its_action_for_the_agent(services, words, action):
     answered = await run_command(services, "robot", *words)
-    told = answered.envelope["data"]
-    assert (told["agent"], told["channel"], told["status"]) == ("claude_code", "native", "done")
+    data = answered.envelope["data"]
+    assert (data["agent"], data["channel"], data["status"]) == ("claude_code", "native", "done")
     assert services.gate.executed[-1][0] == action
 
 
-async def test_a_pane_without_an_agent_is_not_spoken_to(services):
+async def test_a_pane_without_an_agent_gets_no_command(services):
     answered = await run_command(services, "robot", "interrupt", "1")
     assert (answered.status, answered.envelope["error"]["code"]) == (4, "pane_not_found")
     with pytest.raises(NotFound, match="no agent"):

@@ -21,9 +21,14 @@ async def services() -> FakeServices:
 async def test_the_action_goes_through_the_gate(services: FakeServices) -> None:
     line = ("send", "1", "--program", "--key", "k1", "--if-screen", "ready", "--stable", "2", "--", "make", "-j4")
     result = await run_command(services, "robot", *line)
-    ((action, terms),) = services.gate.executed
+    ((action, preconditions),) = services.gate.executed
     assert action == SendText(pane=1, text="make -j4")
-    assert (terms.into, terms.key, terms.screen, terms.stable_for) == ("program", "k1", "ready", 2.0)
+    assert (preconditions.into, preconditions.key, preconditions.screen, preconditions.stable_for) == (
+        "program",
+        "k1",
+        "ready",
+        2.0,
+    )
     data = result.envelope["data"]
     assert (data["status"], data["bytes_sent"], data["cursor"], data["pane"]["id"]) == ("delivered", 9, "1:5", 1)
 
@@ -49,7 +54,7 @@ async def test_a_dry_run_shows_the_text_without_typing(services: FakeServices) -
     assert r"would type 'make test\r'" in result.out
 
 
-async def test_an_answer_is_waited_for_behind_the_row_that_shows_the_text(services: FakeServices) -> None:
+async def test_wait_matches_only_rows_after_the_sent_text(services: FakeServices) -> None:
     async with asyncio.TaskGroup() as group:
         waiting = group.create_task(run_command(services, "robot", "send", "1", "--wait-for", "done", "echo done"))
         await services.clock.wait_until_asleep()
@@ -88,7 +93,7 @@ async def test_a_user_at_a_terminal_is_prompted(services: FakeServices) -> None:
     assert (result.approval_number, result.editable_text) == ("1", "make deploy")
 
 
-async def test_a_program_gets_the_question_s_number_and_cannot_consent(services: FakeServices) -> None:
+async def test_a_program_gets_the_approval_id_and_cannot_approve(services: FakeServices) -> None:
     services.gate.actor = Actor(kind="robot", uid=1000, pid=9)
     services.gate.error = NeedsApproval("a person must allow this first", details={"question": 1})
     result = await run_command(services, "robot", "send", "1", "--yes", "make deploy")

@@ -15,7 +15,7 @@ async def test_the_screen_is_returned_with_its_cursor() -> None:
     assert data["is_alternate"]
 
 
-async def test_a_screen_cannot_act_on_the_readers_terminal() -> None:
+async def test_escape_sequences_of_a_screen_are_removed() -> None:
     services = await build_sample_services()
     rows = ("\x1b[31mred\x1b]0;owned\x07", "plain\x1b[2J")
     services.screens[PaneId(1)] = Screen(pane=PaneId(1), rows=rows, width=80, height=2)

@@ -14,7 +14,7 @@ def services() -> FakeServices:
     return services
 
 
-async def test_the_last_fifty_lines_and_the_unfinished_one(services: FakeServices) -> None:
+async def test_get_text_returns_the_last_fifty_lines_and_the_unfinished_one(services: FakeServices) -> None:
     services.print_partial_line(PaneId(1), "Password: ")
     data = (await run_command(services, "robot", "get-text", "1")).envelope["data"]
     assert data["text"].split("\n") == [f"line {number}" for number in range(11, 61)]
@@ -26,7 +26,7 @@ async def test_captured_output_is_stored_before_it_is_read(services: FakeService
     assert services.pipeline.settle_count == 1
 
 
-async def test_reading_on_from_the_cursor_gives_every_line_once(services: FakeServices) -> None:
+async def test_continuing_from_the_cursor_returns_every_line_once(services: FakeServices) -> None:
     first = (await run_command(services, "robot", "get-text", "1", "--tail", "1")).envelope["data"]
     services.print_lines(PaneId(1), "new one", "new two", "new three")
     second = (
@@ -39,7 +39,7 @@ async def test_reading_on_from_the_cursor_gives_every_line_once(services: FakeSe
     assert (fourth["text"], fourth["cursor"]) == ("", third["cursor"])
 
 
-async def test_numbers_come_on_request(services: FakeServices) -> None:
+async def test_line_numbers_are_shown_on_request(services: FakeServices) -> None:
     data = (await run_command(services, "robot", "get-text", "1", "--tail", "1", "--numbers")).envelope["data"]
     assert data["lines"] == [{"number": 60, "at": "2026-01-01T12:00:00.000Z", "text": "line 60"}]
 
@@ -96,8 +96,8 @@ async def test_a_full_screen_pane_without_lines_has_a_hint() -> None:
 
 
 @pytest.fixture
-def with_commands(services: FakeServices) -> FakeServices:
-    """After sixty lines `ls` printed two, `false` nothing, and `make` printed one and goes on."""
+def services_with_commands(services: FakeServices) -> FakeServices:
+    """After sixty lines, `ls` printed two lines, `false` none, and `make` printed one and still runs."""
     for line, printed, status in (("ls", ("one", "two"), 0), ("false", (), 1)):
         services.start_command(PaneId(1), line)
         services.print_lines(PaneId(1), *printed)
@@ -108,37 +108,37 @@ def with_commands(services: FakeServices) -> FakeServices:
     return services
 
 
-async def test_the_output_of_one_command(with_commands: FakeServices) -> None:
-    data = (await run_command(with_commands, "robot", "get-text", "1", "--command", "1")).envelope["data"]
+async def test_get_text_returns_the_output_of_one_command(services_with_commands: FakeServices) -> None:
+    data = (await run_command(services_with_commands, "robot", "get-text", "1", "--command", "1")).envelope["data"]
     assert (data["text"], data["pending"], data["is_complete"], data["lines_gone"]) == ("one\ntwo", "", True, 0)
     assert (data["command"]["command"], data["command"]["exit_code"], data["cursor"]) == ("ls", 0, "1:63")
-    assert (await run_command(with_commands, "get-text", "1", "--command", "2")).out == ""
+    assert (await run_command(services_with_commands, "get-text", "1", "--command", "2")).out == ""
 
 
-async def test_the_last_command_may_still_run(with_commands: FakeServices) -> None:
-    answered = await run_command(with_commands, "robot", "get-text", "1", "--command", "last")
+async def test_the_last_command_may_still_run(services_with_commands: FakeServices) -> None:
+    answered = await run_command(services_with_commands, "robot", "get-text", "1", "--command", "last")
     data = answered.envelope["data"]
     assert (data["text"], data["pending"], data["command"]["status"]) == ("three", "fo", "running")
-    assert (await run_command(with_commands, "get-text", "1", "--command", "last")).out == "three\nfo\n"
+    assert (await run_command(services_with_commands, "get-text", "1", "--command", "last")).out == "three\nfo\n"
 
 
-async def test_long_output_is_read_in_pages(with_commands: FakeServices) -> None:
-    first = (await run_command(with_commands, "robot", "get-text", "1", "--command", "1", "--limit", "1")).envelope[
-        "data"
-    ]
+async def test_long_output_is_read_in_pages(services_with_commands: FakeServices) -> None:
+    first = (
+        await run_command(services_with_commands, "robot", "get-text", "1", "--command", "1", "--limit", "1")
+    ).envelope["data"]
     argv = ("robot", "get-text", "1", "--command", "1", "--since", first["cursor"])
     assert (first["text"], first["is_complete"]) == ("one", False)
-    assert (await run_command(with_commands, *argv)).envelope["data"]["text"] == "two"
+    assert (await run_command(services_with_commands, *argv)).envelope["data"]["text"] == "two"
 
 
-async def test_deleted_lines_of_a_command_are_counted(with_commands: FakeServices) -> None:
-    with_commands.run_sql("DELETE FROM block WHERE first_line <= 62")
+async def test_deleted_lines_of_a_command_are_counted(services_with_commands: FakeServices) -> None:
+    services_with_commands.run_sql("DELETE FROM block WHERE first_line <= 62")
     assert (
-        await run_command(with_commands, "get-text", "1", "--command", "1")
+        await run_command(services_with_commands, "get-text", "1", "--command", "1")
     ).out == "[1 line deleted by retention]\ntwo\n"
 
 
-async def test_an_unknown_command_is_an_error_of_its_own(with_commands: FakeServices) -> None:
-    answered = await run_command(with_commands, "robot", "get-text", "1", "--command", "99")
+async def test_an_unknown_command_is_an_error_of_its_own(services_with_commands: FakeServices) -> None:
+    answered = await run_command(services_with_commands, "robot", "get-text", "1", "--command", "99")
     assert (answered.status, answered.envelope["error"]["code"]) == (4, "command_not_found")
-    assert (await run_command(with_commands, "robot", "get-text", "1", "--command", "first")).status == 2
+    assert (await run_command(services_with_commands, "robot", "get-text", "1", "--command", "first")).status == 2

@@ -23,7 +23,7 @@ async def test_with_confirmation_the_action_goes_through_the_gate() -> None:
     assert actions == [Kill(pane=1), Kill(pane=1, closes_pane=True)]
 
 
-async def test_a_dry_run_needs_no_consent() -> None:
+async def test_a_dry_run_needs_no_confirmation() -> None:
     services = await build_sample_services()
     assert (await run_command(services, "kill", "1", "--dry-run")).status == 0
     assert services.gate.executed == []

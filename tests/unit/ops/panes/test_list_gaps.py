@@ -9,7 +9,7 @@ def test_every_cause_is_explained() -> None:
     assert tuple(GAP_CAUSE_TEXTS) == GAP_CAUSES
 
 
-async def test_gaps_say_where_when_and_why() -> None:
+async def test_gaps_are_listed_with_pane_time_and_cause() -> None:
     data = (await run_command(await build_sample_services(), "robot", "gaps")).envelope["data"]
     gap = data["items"][0]
     assert (gap["identity"]["id"], gap["cause"], gap["seconds"]) == (1, "pipe_stolen", 4.0)

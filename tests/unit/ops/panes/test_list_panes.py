@@ -9,7 +9,7 @@ from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_panes_are_listed_in_the_promised_shape() -> None:
+async def test_panes_are_listed_as_the_schema_declares() -> None:
     data = (await run_command(await build_sample_services(), "robot", "state")).envelope["data"]
     assert list(data) == ["schema_version", "generated_at", "filters", "summary", "items", "notes"]
     assert [pane["identity"]["id"] for pane in data["items"]] == [1, 2]
@@ -123,7 +123,7 @@ async def test_a_pane_without_an_agent_shows_its_activity_as_before() -> None:
     assert pane["activity"]["kind"] == "prompt"
 
 
-async def test_without_agents_no_room_is_spent_on_them() -> None:
+async def test_without_agents_there_is_no_agent_column() -> None:
     assert "AGENT" not in (await run_command(await build_sample_services(), "panes")).out
 
 
@@ -136,7 +136,7 @@ async def test_the_colour_is_that_of_the_state_and_no_colour_means_none() -> Non
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120])
-async def test_however_narrow_the_terminal_a_state_is_read_in_full(width: int) -> None:
+async def test_states_are_never_truncated_on_narrow_terminals(width: int) -> None:
     lines = (
         await run_command(await build_sample_services(op="list_panes"), "panes", width=width, is_terminal=True)
     ).out.splitlines()

@@ -16,7 +16,7 @@ async def test_windows_are_listed_with_a_rollup_of_their_panes() -> None:
     assert data["summary"] == {"windows": 2, "panes": 3, "by_target": {"local": 2}}
 
 
-async def test_windows_of_different_servers_are_never_taken_for_one() -> None:
+async def test_windows_of_different_servers_are_not_merged() -> None:
     services = FakeServices()
     services.add_pane(build_shell_facts("%1"))
     services.add_pane(build_shell_facts("%1"), server=ServerInstance(TargetName("local"), "/run/tmux/second", 200, 1))

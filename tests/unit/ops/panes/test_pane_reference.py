@@ -71,13 +71,13 @@ def test_a_reference_with_several_matches_is_ambiguous(panes: list[PaneView], re
     assert caught.value.details["candidates"][0] == "1 pane:local/work/@1/%5"
 
 
-def test_a_pane_that_ended_is_found_by_its_number_only(panes: list[PaneView]) -> None:
+def test_a_closed_pane_is_found_by_its_number_only(panes: list[PaneView]) -> None:
     assert find_pane_by_reference("5", panes).id == 5
     with pytest.raises(NotFound):
         find_pane_by_reference("%8", panes)
 
 
-def test_a_session_with_a_number_for_a_name_is_found_when_no_pane_has_that_number() -> None:
+def test_a_numeric_session_name_is_found_if_no_pane_has_that_number() -> None:
     services = FakeServices()
     services.add_pane(build_shell_facts(session="0"))
     assert find_pane_by_reference("0", services.views).id == 1
@@ -88,7 +88,7 @@ def test_an_unknown_agent_process_is_not_found(panes: list[PaneView]) -> None:
         find_pane_by_reference("runtime:12", panes)
 
 
-async def test_a_living_pane_is_found_by_name_and_an_ended_one_by_number() -> None:
+async def test_an_open_pane_is_found_by_name_and_a_closed_one_by_number() -> None:
     services = await build_sample_services()
     assert (await resolve_pane(services, "work")).id == 1
     assert (await resolve_pane(services, "3")).gone_at is not None
@@ -106,7 +106,7 @@ async def test_filters_apply_together() -> None:
     assert await filter_panes(services, {"target": "elsewhere"}) == []
 
 
-async def test_a_pane_has_the_identity_that_the_contract_promises() -> None:
+async def test_a_pane_has_the_declared_identity_fields() -> None:
     services = FakeServices()
     services.add_pane(build_shell_facts("%5"))
     identities = await identify_all_panes(services)

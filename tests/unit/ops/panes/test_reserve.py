@@ -9,7 +9,7 @@ async def test_a_pane_is_reserved_for_the_owner_for_15_minutes() -> None:
     assert (data["pane"], data["owner"], data["left"]) == (2, "bob", 900.0)
 
 
-async def test_without_a_name_the_caller_holds_it() -> None:
+async def test_without_an_owner_the_caller_is_the_owner() -> None:
     assert "--owner human:1000" in (await run_command(await build_sample_services(), "reserve", "2")).out
 
 

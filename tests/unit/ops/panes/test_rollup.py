@@ -88,7 +88,7 @@ async def test_one_pane_represents_its_group(spoke: dict, printed: dict, expecte
     assert pick_representative(members).pane.id == expected
 
 
-async def test_a_place_is_called_after_the_agent_of_that_pane() -> None:
+async def test_a_group_has_the_title_of_its_representative() -> None:
     services = await build_sample_services(op="status")
     fields = build_group_fields(
         await _pane_agents.select_panes_with_agents(services, {"session": "work"}), services.clock.now()
@@ -96,12 +96,12 @@ async def test_a_place_is_called_after_the_agent_of_that_pane() -> None:
     assert (fields["representative"], fields["title"]) == (DONE_PANE, "write the notes")
 
 
-async def test_agent_usage_of_a_group_is_summed_up() -> None:
+async def test_agent_usage_of_a_group_is_summed() -> None:
     services = await build_sample_services(op="status")
     fields = build_group_fields(await _pane_agents.select_panes_with_agents(services, {}), services.clock.now())
     assert (fields["tokens"], fields["cost"], fields["context_used"]) == (48_211, 0.42, 0.31)
     assert fields["state_age"] == 60.0
-    nobody = build_group_fields(
+    empty = build_group_fields(
         await _pane_agents.select_panes_with_agents(services, {"pane": "1"}), services.clock.now()
     )
-    assert (nobody["tokens"], nobody["cost"], nobody["context_used"], nobody["state_age"]) == (None,) * 4
+    assert (empty["tokens"], empty["cost"], empty["context_used"], empty["state_age"]) == (None,) * 4

@@ -28,7 +28,7 @@ async def test_the_new_pane_is_returned_once_it_is_discovered() -> None:
     assert asking.result().envelope["data"]["new"]["id"] == pane.id
 
 
-async def test_a_new_pane_needs_another_one_and_a_variable_its_value() -> None:
+async def test_spawn_requires_beside_for_a_pane_and_a_value_for_a_variable() -> None:
     services = await build_sample_services()
     assert "--beside" in (await run_command(services, "spawn", "--where", "pane")).err
     assert "NAME=value" in (await run_command(services, "spawn", "--env", "A")).err

@@ -21,7 +21,7 @@ async def test_a_cursor_is_parsed_to_its_line_number(services: FakeServices) -> 
 
 
 @pytest.mark.parametrize("cursor", ["2:1", "1", "", "1:x", "1:²", "abc:1", "1:4", "1:--1"])
-async def test_a_foreign_cursor_is_refused_with_the_oldest_valid_one(services: FakeServices, cursor: str) -> None:
+async def test_a_foreign_cursor_is_rejected_with_the_oldest_valid_one(services: FakeServices, cursor: str) -> None:
     with pytest.raises(InvalidCursor) as caught:
         await parse_cursor(services, PaneId(1), cursor)
     assert caught.value.details == {"oldest": "1:0"}
@@ -35,7 +35,7 @@ async def test_a_cursor_before_the_oldest_line_is_rejected(services: FakeService
     assert await parse_cursor(services, PaneId(1), "1:100") == 100
 
 
-async def test_a_pane_that_printed_nothing_has_a_beginning_too() -> None:
+async def test_the_start_cursor_of_an_empty_pane_is_valid() -> None:
     services = FakeServices()
     services.add_pane(build_shell_facts())
     assert await parse_cursor(services, PaneId(1), "1:0") == 0

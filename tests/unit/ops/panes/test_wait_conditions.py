@@ -106,14 +106,14 @@ async def test_the_hint_of_a_timeout_explains_the_missing_command(services: Fake
 
 
 @pytest.fixture
-def painted() -> FakeServices:
+def full_screen_services() -> FakeServices:
     services = FakeServices()
     services.add_pane(build_shell_facts())
-    show(services, "working", "ready")
+    show_screen(services, "working", "ready")
     return services
 
 
-def show(services: FakeServices, *rows: str) -> None:
+def show_screen(services: FakeServices, *rows: str) -> None:
     services.screens[PANE] = Screen(pane=PANE, rows=rows, width=80, height=24)
 
 
@@ -125,37 +125,37 @@ def build_matcher(services: FakeServices) -> ScreenTextMatcher:
     return ScreenTextMatcher(services, lambda text: "ready" in text)
 
 
-async def test_the_first_matching_row_is_found(painted: FakeServices) -> None:
-    assert await build_matcher(painted).find_row(set_alternate_screen(painted)) == "ready"
-    show(painted, "working")
-    assert await build_matcher(painted).find_row(set_alternate_screen(painted)) is None
+async def test_the_first_matching_row_is_found(full_screen_services: FakeServices) -> None:
+    assert await build_matcher(full_screen_services).find_row(set_alternate_screen(full_screen_services)) == "ready"
+    show_screen(full_screen_services, "working")
+    assert await build_matcher(full_screen_services).find_row(set_alternate_screen(full_screen_services)) is None
 
 
-async def test_a_pane_without_alternate_screen_or_closed_is_not_captured(painted: FakeServices) -> None:
-    assert await build_matcher(painted).find_row(painted.views[0]) is None
-    set_alternate_screen(painted)
-    painted.remove_pane(PANE)
-    assert await build_matcher(painted).find_row(painted.views[0]) is None
+async def test_a_pane_without_alternate_screen_or_closed_is_not_captured(full_screen_services: FakeServices) -> None:
+    assert await build_matcher(full_screen_services).find_row(full_screen_services.views[0]) is None
+    set_alternate_screen(full_screen_services)
+    full_screen_services.remove_pane(PANE)
+    assert await build_matcher(full_screen_services).find_row(full_screen_services.views[0]) is None
 
 
-async def test_the_next_capture_is_delayed(painted: FakeServices) -> None:
-    screen = build_matcher(painted)
-    show(painted, "working")
-    assert await screen.find_row(set_alternate_screen(painted)) is None
+async def test_the_next_capture_is_delayed(full_screen_services: FakeServices) -> None:
+    screen = build_matcher(full_screen_services)
+    show_screen(full_screen_services, "working")
+    assert await screen.find_row(set_alternate_screen(full_screen_services)) is None
     assert screen.get_retry_delay() == 3600.0
-    show(painted, "ready")
-    assert await screen.find_row(set_alternate_screen(painted)) is None
+    show_screen(full_screen_services, "ready")
+    assert await screen.find_row(set_alternate_screen(full_screen_services)) is None
     assert 0 < screen.get_retry_delay() <= 0.25
-    await painted.clock.advance(screen.get_retry_delay())
-    assert await screen.find_row(set_alternate_screen(painted)) == "ready"
+    await full_screen_services.clock.advance(screen.get_retry_delay())
+    assert await screen.find_row(set_alternate_screen(full_screen_services)) == "ready"
 
 
-async def test_a_pane_that_closes_during_the_capture_is_no_error(painted: FakeServices) -> None:
+async def test_a_pane_that_closes_during_the_capture_is_no_error(full_screen_services: FakeServices) -> None:
     async def raise_mux_error(_pane: PaneId, *, escapes: bool = False) -> Screen:
         raise MuxError("pane %1 is gone")
 
-    painted.panes.capture_screen = raise_mux_error  # type: ignore[method-assign]
-    assert await build_matcher(painted).find_row(set_alternate_screen(painted)) is None
+    full_screen_services.panes.capture_screen = raise_mux_error  # type: ignore[method-assign]
+    assert await build_matcher(full_screen_services).find_row(set_alternate_screen(full_screen_services)) is None
 
 
 async def test_an_agent_that_starts_later_is_awaited() -> None:

@@ -25,7 +25,7 @@ def services() -> FakeServices:
 async def _run_while_waiting(
     services: FakeServices, argv: tuple[str, ...], *actions: Callable[[], object]
 ) -> CommandResult:
-    """Ask, and once it waits, let things act one after the other."""
+    """Run `wait-for` and, once it waits, call the given functions one after the other."""
     async with asyncio.TaskGroup() as group:
         call = group.create_task(run_command(services, "robot", "wait-for", *argv))
         await services.clock.wait_until_asleep()
@@ -69,14 +69,14 @@ async def test_only_lines_after_the_cursor_count(services: FakeServices) -> None
     assert result.envelope["data"]["line"]["number"] == 3
 
 
-async def test_without_a_tail_nothing_old_counts(services: FakeServices) -> None:
+async def test_with_tail_zero_past_lines_do_not_match(services: FakeServices) -> None:
     result = await _run_while_waiting(
         services, ("1", "done", "--tail", "0"), lambda: services.print_lines(PANE, "done again")
     )
     assert result.envelope["data"]["line"]["number"] == 3
 
 
-async def test_the_timeout_is_an_error_with_a_cursor_to_read_on_from(services: FakeServices) -> None:
+async def test_the_timeout_is_an_error_with_a_cursor_to_continue_from(services: FakeServices) -> None:
     async with asyncio.TaskGroup() as group:
         call = group.create_task(run_command(services, "robot", "wait-for", "1", "never", "--timeout-secs", "5"))
         await services.clock.wait_until_asleep()
@@ -86,7 +86,7 @@ async def test_the_timeout_is_an_error_with_a_cursor_to_read_on_from(services: F
     assert result.envelope["error"]["details"] == {"pane": 1, "cursor": "1:2"}
 
 
-async def test_other_panes_do_not_stretch_the_time(services: FakeServices) -> None:
+async def test_output_of_other_panes_does_not_extend_the_timeout(services: FakeServices) -> None:
     async with asyncio.TaskGroup() as group:
         call = group.create_task(run_command(services, "robot", "wait-for", "1", "never", "--timeout-secs", "5"))
         await services.clock.wait_until_asleep()
@@ -97,7 +97,7 @@ async def test_other_panes_do_not_stretch_the_time(services: FakeServices) -> No
     assert call.result().status == 124
 
 
-async def test_a_timeout_of_zero_only_looks(services: FakeServices) -> None:
+async def test_a_timeout_of_zero_checks_only_past_lines(services: FakeServices) -> None:
     assert (await run_command(services, "wait-for", "1", "part 1", "--timeout-secs", "0")).out == "done with part 1\n"
     assert (await run_command(services, "wait-for", "1", "part 2", "--timeout-secs", "0")).status == 124
 
@@ -124,7 +124,7 @@ async def test_the_end_of_a_pane_can_be_awaited(services: FakeServices) -> None:
     assert (again.out, again.status) == ("pane 1 closed\n", 0)
 
 
-async def test_a_program_that_died_in_its_pane_has_ended_too(services: FakeServices) -> None:
+async def test_a_dead_program_in_its_pane_counts_as_ended(services: FakeServices) -> None:
     def die() -> None:
         services.change_pane(PANE, facts=build_shell_facts(dead=True, dead_status=3))
         services.add_event("pane_died", PANE)
@@ -232,7 +232,7 @@ async def test_a_pane_that_closes_ends_the_wait_for_a_command(services: FakeServ
     assert "before a command finished" in result.envelope["error"]["message"]
 
 
-async def test_a_shell_that_tells_no_commands_is_named_as_the_reason(services: FakeServices) -> None:
+async def test_a_timeout_names_missing_shell_integration_as_the_reason(services: FakeServices) -> None:
     result = await run_command(services, "robot", "wait-for", "1", "--command-finished", "--timeout-secs", "0")
     assert result.status == 124
     assert "visor setup shell" in result.envelope["hint"]

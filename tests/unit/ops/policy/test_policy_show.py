@@ -18,7 +18,7 @@ async def test_the_active_policy_is_shown_or_only_changed_values(tmp_path: Path)
     assert shown.out == 'approval.default = "deny"\napproval.expiry = 600\n'
 
 
-async def test_a_file_that_is_wrong_is_reported_and_without_any_policy_nothing_is_allowed(tmp_path: Path) -> None:
+async def test_an_invalid_policy_file_is_reported_and_nothing_is_allowed(tmp_path: Path) -> None:
     services = await build_sample_services(_write_policy(tmp_path, '[approval]\n\ndefault = "never"\n'))
     out = (await run_command(services, "policy", "show")).out
     assert "line 3" in out

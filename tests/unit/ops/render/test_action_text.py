@@ -30,7 +30,7 @@ TOKEN = "ghp_" + "a1B2" * 9
         (SetTitle(pane=1, title="x"), "set its title to 'x'"),
     ],
 )
-def test_every_action_has_words(action, words) -> None:
+def test_every_action_has_a_description(action, words) -> None:
     assert describe_action(action) == words
 
 
@@ -51,8 +51,8 @@ def test_a_dialog_is_described_without_its_frame() -> None:
 
 
 def test_an_invalid_dialog_payload_is_described_as_json() -> None:
-    told = describe_action(AnswerAgent(agent="codex", tool="dialog", given="[", request="1"))
-    assert told.startswith('answer_agent {"type":"answer_agent","agent":"codex"')
+    text = describe_action(AnswerAgent(agent="codex", tool="dialog", given="[", request="1"))
+    assert text.startswith('answer_agent {"type":"answer_agent","agent":"codex"')
 
 
 def test_unknown_kinds_and_missing_fields_are_described_as_json() -> None:

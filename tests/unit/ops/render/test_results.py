@@ -59,7 +59,7 @@ def test_only_given_values_count_as_filters() -> None:
     assert build_filters(session="a", pane=None, gone=False, limit=0) == {"session": "a", "limit": 0}
 
 
-def test_small_words() -> None:
+def test_values_are_counted_and_times_formatted() -> None:
     assert count_values(["b", "a", "b"]) == {"a": 1, "b": 2}
     assert (format_optional_timestamp(None), format_optional_timestamp(NOON)) == (None, "2026-01-01T12:00:00.000Z")
     assert (compute_age(None, NOON), compute_age(NOON, NOON + 1_500_000_000)) == (None, 1.5)

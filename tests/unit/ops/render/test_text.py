@@ -43,7 +43,7 @@ COLUMNS = (
         ("日本語 ✳ é", "日本語 ✳ é"),
     ],
 )
-def test_nothing_that_a_terminal_obeys_gets_through(hostile: str, harmless: str) -> None:
+def test_control_sequences_are_removed(hostile: str, harmless: str) -> None:
     assert sanitize(hostile) == harmless
 
 
@@ -51,13 +51,13 @@ def test_clean_lines_keeps_lines_and_tabs() -> None:
     assert sanitize_lines("a\tb\x1b[1m\r\nc\x07") == "a\tb\nc"
 
 
-def test_colours_may_stay_but_nothing_else_and_end_with_the_line() -> None:
+def test_colours_are_kept_up_to_the_end_of_the_line() -> None:
     assert sanitize_keep_colours("\x1b[1;31mred\x1b]0;x\x07\x1b[2K end") == "\x1b[1;31mred end\x1b[0m"
     assert sanitize_keep_colours("plain") == "plain"
 
 
 @pytest.mark.parametrize(("text", "count"), [("abc", 3), ("日本", 4), ("é", 1), ("e\u0301", 1), ("", 0), ("✳", 1)])
-def test_wide_and_combining_characters_are_counted_as_they_are_shown(text: str, count: int) -> None:
+def test_wide_and_combining_characters_are_measured_by_display_width(text: str, count: int) -> None:
     assert measure_width(text) == count
 
 
@@ -95,7 +95,7 @@ def test_a_table_is_aligned_by_display_width() -> None:
     assert render_table(COLUMNS, rows, RenderOptions(width=0)) == "ID  NAME  NOTE\n 1  日本  x\n22  a     y"
 
 
-def test_a_table_gives_way_where_it_may() -> None:
+def test_a_table_shortens_its_flexible_columns() -> None:
     rows = [(1, "a" * 30, "b" * 20)]
     lines = render_table(COLUMNS, rows, RenderOptions(width=32)).split("\n")
     assert max(map(measure_width, lines)) == 32
@@ -110,13 +110,13 @@ def test_a_table_never_exceeds_a_tiny_terminal() -> None:
     )
 
 
-def test_colour_only_where_it_is_wanted() -> None:
+def test_colour_is_used_only_if_enabled() -> None:
     rows = [(1, "name", "note")]
     assert "\x1b" not in render_table(COLUMNS, rows, RenderOptions(width=80))
     assert "\x1b[36mname\x1b[0m" in render_table(COLUMNS, rows, RenderOptions(width=80, colour=True))
 
 
-def test_quiet_tables_have_no_titles_and_empty_ones_nothing() -> None:
+def test_quiet_tables_have_no_titles_and_empty_tables_no_output() -> None:
     assert render_table(COLUMNS, [(1, "n", "o")], RenderOptions(is_quiet=True)) == "1  n  o"
     assert render_table(COLUMNS, [], RenderOptions()) == ""
 
@@ -126,24 +126,24 @@ def test_a_cell_cannot_forge_a_row() -> None:
 
 
 def test_markdown_cells_are_escaped() -> None:
-    look = RenderOptions(format="markdown")
+    options = RenderOptions(format="markdown")
     assert (
-        render_table(COLUMNS, [(1, "a|b", "*x*")], look)
+        render_table(COLUMNS, [(1, "a|b", "*x*")], options)
         == "| ID | NAME | NOTE |\n|--:|---|---|\n| 1 | a\\|b | \\*x\\* |"
     )
     assert escape_markdown("[x](y)") == "\\[x\\](y)"
 
 
-def test_a_markdown_block_outgrows_the_fences_in_its_text() -> None:
+def test_a_markdown_fence_is_longer_than_the_fences_in_its_text() -> None:
     assert render_code_block("a\n```\nb", RenderOptions(format="markdown")) == "````text\na\n```\nb\n````"
     assert render_code_block("a", RenderOptions()) == "a"
 
 
-def test_counted_nouns() -> None:
+def test_nouns_are_pluralized_by_their_count() -> None:
     assert [pluralize(number, "pane") for number in (0, 1, 2)] == ["0 panes", "1 pane", "2 panes"]
 
 
-def test_only_our_own_colours_are_in_a_diff() -> None:
+def test_a_diff_contains_only_its_own_colours() -> None:
     text = "@@ one @@\n+new\x1b[8m\n-old\n as before"
     assert render_diff(text, RenderOptions()) == "@@ one @@\n+new\n-old\n as before"
     painted = render_diff(text, RenderOptions(colour=True))
@@ -155,7 +155,7 @@ def test_a_cell_may_have_a_style_of_its_own() -> None:
     assert render_table(columns, [1, 2], RenderOptions(colour=True, is_quiet=True)) == "1\n\x1b[31m2\x1b[0m"
 
 
-def test_where_space_is_short_extra_columns_are_left_out_the_last_one_first() -> None:
+def test_optional_columns_are_dropped_from_the_last_if_space_is_short() -> None:
     columns = (
         TableColumn("A", lambda _item: "aaaa"),
         TableColumn("B", lambda _item: "bbbb", is_optional=True),
@@ -180,7 +180,7 @@ arguments:
 - another"""
 
 
-def test_paragraphs_are_filled_and_columns_hang() -> None:
+def test_paragraphs_are_wrapped_and_columns_are_indented() -> None:
     assert (
         wrap_text(PAGE, 38)
         == """A first line that was broken by hand.
@@ -196,14 +196,14 @@ arguments:
     )
 
 
-def test_a_narrow_terminal_still_gets_words() -> None:
+def test_a_narrow_width_wraps_between_words() -> None:
     assert wrap_text("- a word after another", 10) == "- a word\n  after\n  another"
 
 
-def test_no_width_changes_nothing() -> None:
+def test_without_a_width_text_is_not_wrapped() -> None:
     assert wrap_text(PAGE, 0) == PAGE
 
 
 @given(st.text("ab -:\n"), st.integers(1, 90))
-def test_no_word_is_lost(text: str, width: int) -> None:
+def test_wrapping_keeps_every_word(text: str, width: int) -> None:
     assert wrap_text(text, width).split() == text.split()

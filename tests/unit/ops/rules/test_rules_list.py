@@ -10,7 +10,7 @@ from termvisor.testing.operation_calls import run_command
 from tests.unit.detection.packs.rule_factory import VALID_RULE, write_pack
 
 
-def services(folder: Path, settings: Settings | None = None) -> FakeServices:
+def build_services(folder: Path, settings: Settings | None = None) -> FakeServices:
     found = FakeServices(paths=Paths(str(folder), str(folder), str(folder)))
     found.settings = settings or Settings()
     return found
@@ -18,21 +18,21 @@ def services(folder: Path, settings: Settings | None = None) -> FakeServices:
 
 async def test_rules_are_listed_with_what_could_not_be_loaded(tmp_path: Path) -> None:
     write_pack(tmp_path, good=VALID_RULE, bad=VALID_RULE.replace("line", "row"))
-    result = await run_command(services(tmp_path), "rules", "list", "--pack", "org.local")
+    result = await run_command(build_services(tmp_path), "rules", "list", "--pack", "org.local")
     assert "tool.limit.reached" in result.out
     assert "bad.toml:4: scope" in result.out
     assert "1 rule in 1 pack, 0 disabled" in result.out
 
 
-async def test_they_are_filtered(tmp_path: Path) -> None:
-    result = await run_command(services(tmp_path), "rules", "list", "--agent", "codex", "--scope", "line")
+async def test_rules_are_filtered(tmp_path: Path) -> None:
+    result = await run_command(build_services(tmp_path), "rules", "list", "--agent", "codex", "--scope", "line")
     assert "codex.compaction" in result.out
     assert "claude." not in result.out
 
 
-async def test_what_is_disabled_is_reported(tmp_path: Path) -> None:
+async def test_disabled_rules_are_reported(tmp_path: Path) -> None:
     off = Settings(patterns_disabled=("core.tmux",))
-    result = await run_command(services(tmp_path, off), "rules", "list", "--pack", "core.tmux")
+    result = await run_command(build_services(tmp_path, off), "rules", "list", "--pack", "core.tmux")
     assert "6 rules in 1 pack, 6 disabled" in result.out
 
 
@@ -43,7 +43,7 @@ async def test_a_rule_that_crashes_the_engine_is_not_listed_as_active(tmp_path: 
     save_crashing_rules(
         places.cache_dir, {relax_pattern(r"^tool: limit reached, (?P<left>\d+) left$"): "cannot be used: it crashes"}
     )
-    result = await run_command(services(tmp_path), "rules", "list", "--pack", "org.local")
+    result = await run_command(build_services(tmp_path), "rules", "list", "--pack", "org.local")
     assert "good.toml:6: pattern: cannot be used: it crashes" in result.out
     assert "0 rules" in result.out
 
@@ -59,5 +59,5 @@ async def test_a_rule_that_crashes_the_engine_is_not_listed_as_active(tmp_path: 
 async def test_an_unknown_name_is_an_error_not_an_empty_result(
     tmp_path: Path, words: tuple[str, ...], hint: str
 ) -> None:
-    result = await run_command(services(tmp_path), "rules", *words)
+    result = await run_command(build_services(tmp_path), "rules", *words)
     assert (result.status, hint in result.err) == (2, True)

@@ -11,7 +11,7 @@ from termvisor.testing.fake_services import FakeServices, build_shell_facts
 from termvisor.testing.operation_calls import run_command
 
 
-async def test_panes_come_with_where_they_are_and_cannot_forge_a_line() -> None:
+async def test_pane_completions_have_their_location_and_stay_in_one_line() -> None:
     services = FakeServices()
     services.add_pane(build_shell_facts("%1", session="a\nb|c\td", window=2, command="vi\x1b[2J"))
     assert (await run_command(services, "completion", "panes")).out == "1\ta b|c d:2 vi\n"
@@ -19,7 +19,7 @@ async def test_panes_come_with_where_they_are_and_cannot_forge_a_line() -> None:
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
-async def test_every_script_knows_commands_options_settings_and_event_kinds(name: str) -> None:
+async def test_every_script_completes_commands_options_settings_and_event_kinds(name: str) -> None:
     script = (await run_command(FakeServices(), "completion", name)).out
     for word in ("list-panes", "view-output", "robot", "redact_patterns", "gap_recorded", "snippets"):
         assert word in script
@@ -28,7 +28,7 @@ async def test_every_script_knows_commands_options_settings_and_event_kinds(name
 
 
 @pytest.mark.parametrize("name", [name for name in ("bash", "zsh", "fish") if shutil.which(name)])
-async def test_the_script_is_one_that_the_shell_can_read(name: str, tmp_path: Path) -> None:
+async def test_the_shell_parses_its_script(name: str, tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text((await run_command(FakeServices(), "completion", name)).out)
     assert run([name, "-n", str(script)])[::2] == (0, b"")

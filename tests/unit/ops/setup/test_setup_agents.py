@@ -37,13 +37,13 @@ async def test_nothing_is_changed_before_confirmation(services: LocalServices, h
     assert not (home / "visor").exists()
 
 
-async def test_a_dry_run_shows_the_change_and_does_nothing(services: LocalServices, home: Path) -> None:
+async def test_a_dry_run_shows_the_change_and_writes_nothing(services: LocalServices, home: Path) -> None:
     (item,) = (await run_command(services, "robot", "setup", "agents", "--dry-run")).envelope["data"]["items"]
     assert (item["outcome"], "tell claude_code Stop" in item["change"]) == ("foreseen", True)
     assert not (home / "visor").exists()
 
 
-async def test_hooks_are_set_up_once_and_removed_without_a_trace(services: LocalServices, home: Path) -> None:
+async def test_hooks_are_installed_once_and_removed_completely(services: LocalServices, home: Path) -> None:
     path = home / ".claude/settings.json"
     (made,) = (await run_command(services, "robot", "setup", "agents", "--yes")).envelope["data"]["items"]
     assert (made["agent"], made["outcome"], made["kept"]) == ("claude_code", "installed", f"{path}.before-visor")
@@ -56,7 +56,7 @@ async def test_hooks_are_set_up_once_and_removed_without_a_trace(services: Local
     assert [child.name for child in (home / ".claude").iterdir()] == ["settings.json"]
 
 
-async def test_what_was_changed_since_stays(services: LocalServices, home: Path) -> None:
+async def test_later_user_changes_are_kept_on_removal(services: LocalServices, home: Path) -> None:
     path = home / ".claude/settings.json"
     await run_command(services, "setup", "agents", "--yes")
     path.write_bytes(path.read_bytes().replace(b"opus", b"sonnet"))
@@ -92,10 +92,10 @@ async def test_a_project_has_hooks_of_its_own(
 async def test_the_text_has_notes_and_skipped_agents(services: LocalServices, home: Path) -> None:
     (home / ".codex").mkdir()
     (home / ".config/opencode").mkdir(parents=True)
-    said = (await run_command(services, "setup", "agents", "--yes")).out
-    assert "Hooks need review" in said
-    assert "skipped" in said
-    assert "npm install" in said
+    out = (await run_command(services, "setup", "agents", "--yes")).out
+    assert "Hooks need review" in out
+    assert "skipped" in out
+    assert "npm install" in out
     assert not (home / ".config/opencode/plugin").exists()
 
 
@@ -106,7 +106,7 @@ async def test_a_read_only_file_is_left_alone(services: LocalServices, home: Pat
     assert (home / ".claude/settings.json").read_bytes() == SETTINGS
 
 
-async def test_where_no_agent_is_installed_that_is_reported(services: LocalServices, home: Path) -> None:
+async def test_without_installed_agents_it_is_reported(services: LocalServices, home: Path) -> None:
     (home / ".claude/settings.json").unlink()
     (home / ".claude").rmdir()
     assert (await run_command(services, "setup", "agents")).out == "No supported agent is installed.\n"

@@ -37,7 +37,7 @@ async def test_nothing_is_changed_before_confirmation(services: LocalServices, h
     assert not (home / "visor").exists()
 
 
-async def test_it_is_installed_once_and_removed_without_a_trace(services: LocalServices, home: Path) -> None:
+async def test_the_block_is_installed_once_and_removed_completely(services: LocalServices, home: Path) -> None:
     path = home / ".bashrc"
     path.write_bytes(b"alias x=y # no newline")
     path.chmod(0o600)
@@ -75,7 +75,7 @@ async def test_an_outdated_block_is_updated_and_the_first_backup_kept(services: 
     assert (path.read_bytes(), gone["kept"]) == (b"alias x=y\nalias z=y\n", made["kept"])
 
 
-async def test_the_nonce_is_made_and_is_not_in_the_file(services: LocalServices, home: Path) -> None:
+async def test_the_nonce_is_created_and_is_not_in_the_start_file(services: LocalServices, home: Path) -> None:
     await run_command(services, "setup", "shell", "--yes")
     nonce = Path(services.paths.nonce_file).read_text().strip()
     text = (home / ".bashrc").read_text()
@@ -88,38 +88,40 @@ async def test_printing_changes_nothing(services: LocalServices, home: Path) -> 
     assert list(home.iterdir()) == []
 
 
-async def test_removing_what_is_not_there_is_reported(services: LocalServices, home: Path) -> None:
+async def test_removing_without_an_installation_is_reported(services: LocalServices, home: Path) -> None:
     result = await run_command(services, "setup", "shell", "zsh", "--remove")
     assert (result.status, result.out) == (0, f"{home}/.zshrc: unchanged\n")
 
 
 @pytest.mark.parametrize(
-    ("argv", "status", "said"),
+    ("argv", "status", "expected_error"),
     [
-        (("--remove", "--print"), 2, "exclude each other"),
+        (("--remove", "--print"), 2, "cannot be combined"),
         (("ksh",), 2, "ksh"),
         (("zsh", "--yes"), 78, "damaged"),
         (("bash", "--yes"), 69, "read-only"),
     ],
 )
-async def test_what_cannot_be_done_is_reported(
-    services: LocalServices, home: Path, argv: tuple[str, ...], status: int, said: str
+async def test_a_setup_that_cannot_be_done_is_rejected_with_a_hint(
+    services: LocalServices, home: Path, argv: tuple[str, ...], status: int, expected_error: str
 ) -> None:
     (home / ".zshrc").write_text("# >>> visor setup shell >>>\nhalf\n")
     (home / ".bashrc").touch(0o444)
     result = await run_command(services, "setup", "shell", *argv)
-    assert (result.status, said in result.err, "hint: " in result.err) == (status, True, True)
+    assert (result.status, expected_error in result.err, "hint: " in result.err) == (status, True, True)
     assert (home / ".zshrc").read_text() == "# >>> visor setup shell >>>\nhalf\n"
     assert sorted(child.name for child in home.glob(".*rc*")) == [".bashrc", ".zshrc"]
 
 
-async def test_an_unknown_shell_is_asked_for_by_name(services: LocalServices, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unsupported_login_shell_is_rejected_with_a_hint(
+    services: LocalServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SHELL", "/bin/dash")
     result = await run_command(services, "setup", "shell")
     assert (result.status, "dash" in result.err, "setup shell bash" in result.err) == (69, True, True)
 
 
-async def test_a_bash_that_tmux_starts_otherwise_is_warned_about(services: LocalServices, home: Path) -> None:
+async def test_a_login_bash_that_skips_bashrc_is_a_warning(services: LocalServices, home: Path) -> None:
     assert "warning: tmux starts login shells" in (await run_command(services, "setup", "shell", "--yes")).out
     (home / ".profile").write_text(". ~/.bashrc\n")
     assert "warning" not in (await run_command(services, "setup", "shell", "--yes")).out

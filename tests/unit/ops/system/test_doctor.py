@@ -51,7 +51,7 @@ async def test_without_a_daemon_the_rest_is_still_checked(tmp_path: Path) -> Non
     assert answered.status == 0
 
 
-async def test_a_broken_config_is_found_and_hides_nothing(tmp_path: Path) -> None:
+async def test_an_invalid_config_is_found_and_other_checks_still_run(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("colour = 'loud'\n")
     answered = await run_command(LocalServices(Paths(*(str(tmp_path) for _ in range(3)))), "robot", "doctor")
     statuses = {item["name"]: item["status"] for item in answered.envelope["data"]["items"]}

@@ -2,7 +2,7 @@ from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_health_tells_state_and_cost() -> None:
+async def test_health_reports_state_and_resource_usage() -> None:
     data = (await run_command(await build_sample_services(), "robot", "health")).envelope["data"]
     assert data["is_ok"]
     assert (data["uptime_secs"], data["started_at"]) == (3600.0, "2026-01-01T11:01:15.000Z")

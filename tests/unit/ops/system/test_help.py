@@ -37,7 +37,7 @@ async def test_help_without_a_command_is_the_list() -> None:
     assert (await run_command(LocalServices(), "--help")).out == (await run_command(LocalServices(), "help")).out
 
 
-async def test_help_on_nothing_known_is_an_error() -> None:
+async def test_help_on_an_unknown_command_is_an_error() -> None:
     assert (await run_command(LocalServices(), "help", "nonsense")).status == 2
 
 

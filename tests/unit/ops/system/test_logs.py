@@ -36,7 +36,7 @@ async def test_the_last_lines_come_oldest_first(places: Paths) -> None:
     assert (await run_command(LocalServices(places), "logs", "-n", "2")).out == "fact 98\nfact 99\n"
 
 
-async def test_a_rotated_log_is_read_on(places: Paths) -> None:
+async def test_lines_are_read_across_a_rotation(places: Paths) -> None:
     _write_lines(places.log_file + ".1", 0, 100)
     _write_lines(places.log_file, 100, 101)
     assert (await run_command(LocalServices(places), "logs", "-n", "3")).out == "fact 98\nfact 99\nfact 100\n"
@@ -48,7 +48,7 @@ async def test_a_long_log_is_read_from_its_end_only(places: Paths) -> None:
     assert (len(lines), lines[0], lines[-1]) == (50, "fact 99950", "fact 99999")
 
 
-async def test_a_hostile_line_and_a_secret_are_harmless(places: Paths) -> None:
+async def test_log_lines_are_sanitized_and_redacted(places: Paths) -> None:
     with open(places.log_file, "w") as file:
         file.write("title \x1b]0;x\x07 token ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5 end\n")
     out = (await run_command(LocalServices(places), "logs")).out
@@ -90,7 +90,7 @@ async def test_following_continues_after_a_rotation(places: Paths) -> None:
         assert (await coming).lines == ("four", "five")
 
 
-async def test_half_a_line_waits_for_its_end_and_an_absent_file_for_its_beginning(places: Paths) -> None:
+async def test_an_incomplete_line_is_held_until_its_newline(places: Paths) -> None:
     tail = LogTail(places.log_file)
     assert tail.read_new_lines() == []
     with open(places.log_file, "w") as file:
@@ -102,6 +102,6 @@ async def test_half_a_line_waits_for_its_end_and_an_absent_file_for_its_beginnin
         assert tail.read_new_lines() == ["half"]
 
 
-async def test_a_followed_log_is_a_stream_and_no_answer_to_a_call(places: Paths) -> None:
+async def test_following_is_a_stream_and_not_available_to_calls(places: Paths) -> None:
     with pytest.raises(BadRequest, match="logs is a stream"):
         await call_operation(FakeServices(places), "logs", {"follow": True})

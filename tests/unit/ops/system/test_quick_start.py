@@ -14,7 +14,7 @@ STEPS = [shlex.split(step.run)[1:] for step in QUICK_START.robots + QUICK_START.
 
 
 @pytest.mark.parametrize("words", [words for words in STEPS if words[0] not in CLI_ONLY - {"robot"}], ids=" ".join)
-def test_every_command_it_names_exists(words: list[str]) -> None:
+def test_every_command_in_the_quick_start_exists(words: list[str]) -> None:
     is_robot = words[0] == "robot"
     op, rest = find_operation(words[is_robot:], is_robot)
     assert isinstance(parse_arguments(op.args_type, rest), op.args_type)
@@ -27,5 +27,5 @@ async def test_no_command_means_the_quick_start() -> None:
     assert robots.envelope["data"]["what"] == QUICK_START.what
 
 
-async def test_it_is_short() -> None:
+async def test_the_quick_start_is_short() -> None:
     assert len((await run_command(LocalServices(), "robot", "quick-start")).out) < 2500

@@ -6,7 +6,7 @@ from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_a_run_is_cancelled_with_a_reason_and_one_that_ended_is_not() -> None:
+async def test_a_run_is_cancelled_with_a_reason_unless_it_ended() -> None:
     services = await build_sample_services()
     data = (await run_command(services, "robot", "workflow", "cancel", "3", "--why", "not today")).envelope["data"]
     assert data["run"]["status"] == "cancelled"

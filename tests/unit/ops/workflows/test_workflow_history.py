@@ -2,7 +2,7 @@ from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_every_step_is_reported_with_what_it_was_given() -> None:
+async def test_every_step_is_listed_with_its_input() -> None:
     data = (await run_command(await build_sample_services(), "robot", "workflow", "history", "3")).envelope["data"]
     assert [(step["kind"], step["status"], step["attempt"]) for step in data["steps"]] == [
         ("wait_for", "running", 1),
@@ -11,6 +11,6 @@ async def test_every_step_is_reported_with_what_it_was_given() -> None:
     assert data["steps"][1]["given"] == {"wish": {"text": "hello"}}
 
 
-async def test_a_run_without_steps_and_an_unknown_run() -> None:
+async def test_a_run_without_steps_is_empty_and_an_unknown_run_is_an_error() -> None:
     assert "No steps." in (await run_command(await build_sample_services(), "workflow", "history", "1")).out
     assert (await run_command(await build_sample_services(), "robot", "workflow", "history", "99")).status == 4

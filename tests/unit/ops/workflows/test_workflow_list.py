@@ -4,14 +4,14 @@ from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_a_file_that_is_wrong_is_reported_with_its_line_and_the_others_are_listed() -> None:
+async def test_an_invalid_file_is_reported_with_its_line_and_others_are_listed() -> None:
     data = (await run_command(await build_sample_services(), "robot", "workflow", "list")).envelope["data"]
     assert [item["name"] for item in data["items"]] == ["handle_compaction", "nightly"]
     assert data["summary"] == {"workflows": 2, "by_mode": {"ask": 1, "on": 1}, "broken": 1}
     assert data["broken"][0]["why"].endswith("broken.yaml:3: there is no step 'sned'; did you mean send?")
 
 
-async def test_without_any_that_is_reported() -> None:
+async def test_without_workflows_it_is_reported() -> None:
     services = await build_sample_services()
     services.workflows.workflow_infos.clear()
     assert "No workflows." in (await run_command(services, "workflow", "list")).out

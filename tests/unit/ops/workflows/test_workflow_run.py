@@ -6,7 +6,7 @@ from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_it_passes_the_gate_and_begins() -> None:
+async def test_a_run_passes_the_gate_and_starts() -> None:
     services = await build_sample_services()
     data = (await run_command(services, "robot", "workflow", "run", "nightly", "1")).envelope["data"]
     assert (data["run"]["workflow"], data["run"]["origin"]) == ("nightly", "person")

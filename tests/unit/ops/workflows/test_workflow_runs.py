@@ -15,7 +15,7 @@ from termvisor.ops.workflows._workflow_runs import (
 RUN = Run(id=RunId(3), workflow="w", pane=7, at=1_000_000_000, correlation="c", facts={"a": "b", "n": 1})
 
 
-def test_a_run_in_one_line() -> None:
+def test_a_run_is_formatted_in_one_line() -> None:
     item = build_run_item(
         replace(RUN, status="waiting", why="it waits for a time", due_at=9_000_000_000), 3_000_000_000
     )
@@ -26,7 +26,7 @@ def test_a_run_in_one_line() -> None:
     assert (item.age, item.facts) == (2.0, {"a": "b", "n": 1})
 
 
-def test_secrets_are_reported_nowhere() -> None:
+def test_run_and_step_items_are_redacted() -> None:
     secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
     item = build_run_item(replace(RUN, why=secret, plan=secret, facts={"x": secret}), 1)
     step = build_step_item(RunStep(number=0, kind="act", given=f'{{"t":"{secret}"}}', came="no json", at=1, why=secret))
@@ -42,7 +42,7 @@ def test_a_paused_run_names_the_resume_command() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "expected"),
     [
         ({"type": "act", "wish": {"type": "send", "text": "hello", "enter": False}}, "text: hello, enter: no"),
         ({"type": "sleep_until", "at": 9_000_000_000}, "at: 1970-01-01T00:00:09.000Z"),
@@ -52,8 +52,8 @@ def test_a_paused_run_names_the_resume_command() -> None:
         (None, "-"),
     ],
 )
-def test_the_input_of_a_step_is_formatted_as_text(value, told) -> None:
-    assert format_step_value(value) == told
+def test_the_input_of_a_step_is_formatted_as_text(value, expected) -> None:
+    assert format_step_value(value) == expected
 
 
 def test_a_changed_run_is_one_line() -> None:

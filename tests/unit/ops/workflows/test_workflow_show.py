@@ -12,7 +12,7 @@ async def test_an_unknown_workflow_is_not_found() -> None:
     assert (result.status, result.envelope["error"]["code"]) == (4, "workflow_not_found")
 
 
-async def test_one_whose_file_is_wrong_is_reported_with_its_line() -> None:
+async def test_a_workflow_with_an_invalid_file_is_reported_with_its_line() -> None:
     result = await run_command(await build_sample_services(), "robot", "workflow", "show", "broken")
     assert result.envelope["error"]["message"].startswith(
         "workflow broken is invalid: /home/me/.config/termvisor/workflows/"

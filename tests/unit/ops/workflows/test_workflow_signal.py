@@ -11,6 +11,6 @@ async def test_a_signal_is_sent_with_its_value() -> None:
     )
 
 
-async def test_reserved_signals_are_refused() -> None:
+async def test_reserved_signals_are_rejected() -> None:
     result = await run_command(await build_sample_services(), "robot", "workflow", "signal", "3", "cancel")
     assert (result.status, result.envelope["error"]["code"]) == (2, "invalid_args")

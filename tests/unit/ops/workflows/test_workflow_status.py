@@ -4,7 +4,7 @@ from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
 
-async def test_only_what_is_under_way_is_shown_unless_all_is_asked_for() -> None:
+async def test_only_active_runs_are_listed_without_all() -> None:
     services = await build_sample_services()
     data = (await run_command(services, "robot", "workflow", "status")).envelope["data"]
     assert [item["id"] for item in data["items"]] == [3]
@@ -29,7 +29,7 @@ async def test_a_running_run_shows_its_current_step() -> None:
     assert "at step 1, act send" in (await run_command(services, "workflow", "status")).out
 
 
-async def test_where_none_is_under_way_the_way_to_those_that_ended_is_reported() -> None:
+async def test_without_active_runs_a_hint_names_the_all_option() -> None:
     services = await build_sample_services()
     run, _ = await services.workflows.get_run(3)
     await services.store.workflow_runs.save(replace(run, status="completed", ended_at=services.clock.now()))

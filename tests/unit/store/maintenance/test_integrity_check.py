@@ -12,7 +12,7 @@ async def test_thorough_check_removes_its_copy(store, new_pane, write_lines, tmp
 
 
 async def test_thorough_check_finds_an_index_that_lost_a_row(store, new_pane, write_lines):
-    """Such damage is found in the file itself: a copy would have made the index anew."""
+    """The check reads the file itself: a copy would have a rebuilt index."""
     await write_lines(await new_pane(), "hello")
     with closing(open_connection(store._db.path)) as connection:
         connection.execute("PRAGMA writable_schema = ON")

@@ -8,7 +8,7 @@ from termvisor.store import Store
 from termvisor.store.maintenance.maintenance import SLICE_DURATION_S
 
 
-async def deleted(store, before):
+async def delete_before(store, before):
     counts = {}
     async for table, number in store.maintenance.delete_older_rows(before):
         counts[table] = counts.get(table, 0) + number
@@ -24,13 +24,13 @@ async def test_old_rows_of_every_table_are_deleted_as_counted(store, new_pane, w
         "block": 1,
         "event": 1,
     }
-    assert await deleted(store, 500) == {"block": 1, "event": 1}
-    assert await deleted(store, 500) == {}
+    assert await delete_before(store, 500) == {"block": 1, "event": 1}
+    assert await delete_before(store, 500) == {}
 
 
 async def test_expired_cursor_reports_the_oldest_valid_one(store):
     await store.events.add([Event(at=at, kind="daemon_started") for at in (100, 200, 900)])
-    await deleted(store, 500)
+    await delete_before(store, 500)
     with pytest.raises(InvalidCursor) as caught:
         await store.events.list(after=1)
     assert caught.value.details["oldest"] == 2
@@ -42,7 +42,7 @@ async def test_free_pages_are_released(store, new_pane, write_lines):
     for number in range(300):
         await write_lines(pane, f"{number} " + "x" * 8000, at=number)
     used = await store.maintenance.count_used_bytes()
-    await deleted(store, 290)
+    await delete_before(store, 290)
     async for _ in store.maintenance.merge_indexes():
         pass
     steps = [step async for step in store.maintenance.release_free_pages()]
@@ -54,14 +54,14 @@ async def test_free_pages_are_released(store, new_pane, write_lines):
 
 
 async def test_a_slice_ends_when_its_time_is_over(tmp_path, monkeypatch):
-    class Hurried(SystemClock):
+    class FastClock(SystemClock):
         at = 0.0
 
         def monotonic(self):
             self.at += SLICE_DURATION_S
             return self.at
 
-    store = await Store.open(str(tmp_path / "visor.db"), Hurried())
+    store = await Store.open(str(tmp_path / "visor.db"), FastClock())
     await store.events.add([Event(at=1, kind="daemon_started") for _ in range(100)])
     slices = [number async for table, number in store.maintenance.delete_older_rows(500) if table == "event"]
     assert sum(slices) == 100
@@ -77,7 +77,7 @@ async def test_maintenance_runs_are_listed_newest_first(store):
     assert await store.maintenance.list_runs(1) == runs[1:]
 
 
-async def test_epoch_progress(store, new_pane, write_lines):
+async def test_epoch_progress_is_reported(store, new_pane, write_lines):
     pane = await new_pane()
     await write_lines(pane, "x")
     await store.output.close_epoch((await store.output.list_open_epochs())[0].id, "stopped", 5, 9)

@@ -27,7 +27,7 @@ def copy(tmp_path):
 
 
 @pytest.fixture
-async def copied(store, new_pane, write_lines, copy):
+async def stored_backup(store, new_pane, write_lines, copy):
     """A copy of a database with one line, and after it two events and another line."""
     pane = await new_pane()
     await write_lines(pane, "before")
@@ -38,7 +38,7 @@ async def copied(store, new_pane, write_lines, copy):
     return pane
 
 
-async def test_backup_replaces_the_database_and_the_old_one_is_kept(copied, path, copy, tmp_path):
+async def test_backup_replaces_the_database_and_the_old_one_is_kept(stored_backup, path, copy, tmp_path):
     done = restore_backup(copy, path, AT)
     assert (done.backup.lines, done.present.lines, done.present.events) == (1, 2, 2)
     assert done.kept == f"{path}.2026-01-01T120000"
@@ -46,39 +46,39 @@ async def test_backup_replaces_the_database_and_the_old_one_is_kept(copied, path
     assert sorted(os.listdir(tmp_path)) == ["copy.db", "visor.db", "visor.db.2026-01-01T120000"]
     for name, texts in ((path, ["before"]), (done.kept, ["before", "after"])):
         store = await Store.open(name, SystemClock())
-        assert [line.text for line in await store.output.read_lines(copied)] == texts
+        assert [line.text for line in await store.output.read_lines(stored_backup)] == texts
         assert await store.check_integrity(thorough=True) == "ok"
         await store.close()
 
 
-async def test_restore_does_not_reuse_assigned_ids(copied, path, copy):
+async def test_restore_does_not_reuse_assigned_ids(stored_backup, path, copy):
     restore_backup(copy, path, AT)
     store = await Store.open(path, SystemClock())
     assert (await store.events.add([Event(at=9, kind="daemon_started")]))[0].id == 3
-    assert await store.output.open_epoch(copied, "pipe", 9) == 3
+    assert await store.output.open_epoch(stored_backup, "pipe", 9) == 3
     await store.close()
 
 
-async def test_a_second_restore_at_the_same_time_keeps_both(copied, path, copy):
+async def test_a_second_restore_at_the_same_time_keeps_both(stored_backup, path, copy):
     first, second = restore_backup(copy, path, AT), restore_backup(copy, path, AT)
     assert second.kept == f"{first.kept}.2"
 
 
-async def test_inspect_restore_changes_nothing(copied, path, copy, tmp_path):
+async def test_inspect_restore_changes_nothing(stored_backup, path, copy, tmp_path):
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
     done = inspect_restore(copy, path)
     assert (done.backup.events, done.present.events, done.kept) == (0, 2, None)
     assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before
 
 
-async def test_restore_without_a_present_database(copied, path, copy):
+async def test_restore_without_a_present_database(stored_backup, path, copy):
     os.unlink(path)
     done = restore_backup(copy, path, AT)
     assert (done.present, done.kept) == (None, None)
     assert os.path.exists(path)
 
 
-async def test_damaged_database_is_kept_with_its_wal_files(copied, path, copy, tmp_path):
+async def test_damaged_database_is_kept_with_its_wal_files(stored_backup, path, copy, tmp_path):
     (tmp_path / "visor.db").write_bytes(b"\xff" * 20_000)
     (tmp_path / "visor.db-wal").write_bytes(b"ahead")
     done = restore_backup(copy, path, AT)
@@ -126,7 +126,7 @@ def damaged(copy):
         (lambda copy: (os.unlink(copy), os.mkdir(copy)), BadRequest, "directory"),
     ],
 )
-async def test_invalid_backup_is_rejected(copied, path, copy, spoil, error, message):
+async def test_invalid_backup_is_rejected(stored_backup, path, copy, spoil, error, message):
     before = Path(path).read_bytes()
     spoil(copy)
     with pytest.raises(error, match=message):
@@ -134,12 +134,12 @@ async def test_invalid_backup_is_rejected(copied, path, copy, spoil, error, mess
     assert Path(path).read_bytes() == before
 
 
-async def test_database_itself_is_rejected_as_backup(copied, path):
+async def test_database_itself_is_rejected_as_backup(stored_backup, path):
     with pytest.raises(BadRequest, match="itself"):
         restore_backup(path, path, AT)
 
 
-async def test_backup_with_a_damaged_index_is_rejected(copied, path, copy):
+async def test_backup_with_a_damaged_index_is_rejected(stored_backup, path, copy):
     connection = apsw.Connection(copy)
     connection.execute("UPDATE block SET text = 'other'")
     connection.close()

@@ -25,19 +25,19 @@ def never():
     return False
 
 
-async def swept(store, table, before):
-    aged = next(aged for aged in TABLES if aged.table == table)
-    state = await store._db.write(lambda connection: delete_old_rows(connection, DeletionProgress(aged, before), never))
+async def delete_rows(store, table, before):
+    rule = next(rule for rule in TABLES if rule.table == table)
+    state = await store._db.write(lambda connection: delete_old_rows(connection, DeletionProgress(rule, before), never))
     assert state.is_done
     return state.deleted
 
 
-async def counted(store, table, before):
-    aged = next(aged for aged in TABLES if aged.table == table)
-    return await store._db.read(lambda connection: count_old_rows(connection, aged, before))
+async def count_rows(store, table, before):
+    rule = next(rule for rule in TABLES if rule.table == table)
+    return await store._db.read(lambda connection: count_old_rows(connection, rule, before))
 
 
-async def found(store, text):
+async def search_texts(store, text):
     return [hit.line.text for hit in (await search(store, SearchQuery(text=text), 10_000)).hits]
 
 
@@ -45,28 +45,28 @@ async def test_old_lines_are_deleted_with_their_index_entries(store, new_pane, w
     pane = await new_pane()
     await write_lines(pane, "old words", at=100)
     await write_lines(pane, "new words", at=900)
-    assert await counted(store, "block", 500) == 1
-    assert await swept(store, "block", 500) == 1
+    assert await count_rows(store, "block", 500) == 1
+    assert await delete_rows(store, "block", 500) == 1
     assert [(line.number, line.text) for line in await store.output.read_lines(pane)] == [(2, "new words")]
-    assert await found(store, "words") == ["new words"]
+    assert await search_texts(store, "words") == ["new words"]
     assert await store.check_integrity(thorough=True) == "ok"
 
 
-async def test_a_block_that_ended_later_is_not_old(store, new_pane, write_lines):
+async def test_a_block_that_ended_later_is_kept(store, new_pane, write_lines):
     pane = await new_pane()
     await write_lines(pane, "long", at=100, until=600)
     await write_lines(pane, "short", at=200)
-    assert await swept(store, "block", 500) == 1
+    assert await delete_rows(store, "block", 500) == 1
     assert [line.text for line in await store.output.read_lines(pane)] == ["long"]
 
 
-async def test_after_everything_was_deleted_numbers_go_on_and_new_lines_are_found(store, new_pane, write_lines):
+async def test_line_numbers_continue_after_everything_was_deleted(store, new_pane, write_lines):
     pane = await new_pane()
     await write_lines(pane, "one", "two", at=100)
-    assert await swept(store, "block", 500) == 1
+    assert await delete_rows(store, "block", 500) == 1
     assert await write_lines(pane, "three", at=600) == 3
-    assert await found(store, "three") == ["three"]
-    assert await found(store, "two") == []
+    assert await search_texts(store, "three") == ["three"]
+    assert await search_texts(store, "two") == []
     assert await store.check_integrity(thorough=True) == "ok"
 
 
@@ -74,10 +74,10 @@ async def test_time_buckets_are_deleted_with_their_last_block(store, new_pane, w
     pane = await new_pane()
     for number in range(600):
         await write_lines(pane, f"line {number}", at=number)
-    await swept(store, "block", 550)
+    await delete_rows(store, "block", 550)
     shelves = await store._db.read(lambda c: [row[0] for row in c.execute("SELECT shelf FROM block_time")])
     assert shelves == [551 >> 8]
-    assert len(await found(store, "line")) == 20
+    assert len(await search_texts(store, "line")) == 20
 
 
 async def test_deletion_stops_with_its_slice_and_continues_later(store, new_pane, write_lines):
@@ -100,7 +100,7 @@ async def test_old_events_marks_and_ended_gaps_are_deleted(store, new_pane):
     await store.events.add([Event(at=100, kind="pane_appeared", pane=pane), Event(at=600, kind="pane_gone", pane=pane)])
     await store.output.record_gap(Gap(pane=pane, cause="pipe_closed", start_at=50, end_at=None))
     await store.output.record_gap(Gap(pane=pane, cause="pipe_closed", start_at=100, end_at=200))
-    deleted = {aged.table: await swept(store, aged.table, 500) for aged in TABLES}
+    deleted = {rule.table: await delete_rows(store, rule.table, 500) for rule in TABLES}
     assert {table: number for table, number in deleted.items() if number} == {"mark": 1, "event": 1, "gap": 1}
     assert [gap.start_at for gap in await store.output.list_gaps()] == [50]
 
@@ -112,9 +112,9 @@ async def test_actions_are_deleted_by_the_time_of_their_end(store, new_pane):
         await add_approval(store, pane, at, expires_at=at + 10, answer="allow")
         await add_permit(store, at, expires_at=at + 10)
         await add_reservation(store, pane, at, expires_at=at + 10)
-    foretold = {aged.table: number for aged in ACTION_TABLES if (number := await counted(store, aged.table, 500))}
+    foretold = {rule.table: number for rule in ACTION_TABLES if (number := await count_rows(store, rule.table, 500))}
     assert foretold == dict.fromkeys(("send", "question", "permit", "reservation"), 1)
-    assert {table: await swept(store, table, 500) for table in foretold} == foretold
+    assert {table: await delete_rows(store, table, 500) for table in foretold} == foretold
     assert (await store.deliveries.find_by_key("key-100"), (await store.deliveries.find_by_key("key-900")).status) == (
         None,
         "delivered",
@@ -131,34 +131,34 @@ async def test_retention_uses_the_actual_end(store, new_pane):
     await add_reservation(store, pane, 100, expires_at=900, released_at=200)
     await add_reservation(store, other, 110, expires_at=200)
     await add_reservation(store, other, 120, expires_at=900)
-    assert [await swept(store, table, 500) for table in ("permit", "reservation")] == [1, 1]
+    assert [await delete_rows(store, table, 500) for table in ("permit", "reservation")] == [1, 1]
     assert [kept.pane for kept in await store.reservations.list(500)] == [other]
 
 
 async def test_delivery_without_an_outcome_is_kept(store, new_pane):
     await add_delivery(store, await new_pane(), 100)
-    assert await swept(store, "send", 1 << 60) == 0
+    assert await delete_rows(store, "send", 1 << 60) == 0
     assert [send.key for send in await store.deliveries.list_open()] == ["key-100"]
 
 
-@pytest.mark.parametrize("aged", TABLES, ids=lambda aged: aged.table)
-async def test_retained_tables_name_existing_columns(store, aged):
-    assert await swept(store, aged.table, 500) == await counted(store, aged.table, 500) == 0
+@pytest.mark.parametrize("rule", TABLES, ids=lambda rule: rule.table)
+async def test_retained_tables_name_existing_columns(store, rule):
+    assert await delete_rows(store, rule.table, 500) == await count_rows(store, rule.table, 500) == 0
 
 
 async def test_every_growing_table_has_a_retention_rule(store):
     kept = {"server", "pane", "epoch", "audit", "voice", "knowledge", "reading", "account", "account_usage"}
     own = {f"{table}_{part}" for table in INDEXED_TABLES for part in ("time", "fts")}
-    own |= {"run_step", "run_signal", "run_cursor", "bookmark"}  # they leave with their run or agent; one row
-    own |= {"notice", "notice_cursor"}  # one leaves once it is told; one row
+    own |= {"run_step", "run_signal", "run_cursor", "bookmark"}  # deleted with their run or agent; single rows
+    own |= {"notice", "notice_cursor"}  # deleted once the notification is sent; single row
     query = (
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%_fts_%'"
     )
     tables = await store._db.read(lambda connection: {row[0] for row in connection.execute(query)})
-    assert tables - kept - own == {aged.table for aged in TABLES}
+    assert tables - kept - own == {rule.table for rule in TABLES}
 
 
-async def ended(store, new_pane, mux_id, at):
+async def add_closed_pane(store, new_pane, mux_id, at):
     pane = await new_pane(mux_id)
     epoch = await store.output.open_epoch(pane, "pipe", at)
     await store.output.close_epoch(epoch, "pane_exited", at, 0)
@@ -167,22 +167,22 @@ async def ended(store, new_pane, mux_id, at):
 
 
 async def test_empty_gone_pane_is_deleted(store, new_pane):
-    pane = await ended(store, new_pane, "%1", 100)
-    late = await ended(store, new_pane, "%2", 900)
+    pane = await add_closed_pane(store, new_pane, "%1", 100)
+    late = await add_closed_pane(store, new_pane, "%2", 900)
     assert await store.maintenance.delete_empty_panes(500, set()) == [pane]
     assert [known.id for known in await store.panes.list_panes(include_gone=True)] == [late]
     assert await store.output.list_epochs(pane) == []
 
 
 async def test_id_of_a_deleted_pane_is_not_reused(store, new_pane):
-    await ended(store, new_pane, "%1", 100)
+    await add_closed_pane(store, new_pane, "%1", 100)
     await store.maintenance.delete_empty_panes(500, set())
     assert await new_pane("%1") == 2
     assert await store.output.open_epoch(PaneId(2), "pipe", 1) == 2
 
 
 async def test_a_pane_with_lines_events_or_files_stays(store, new_pane, write_lines):
-    with_lines, with_event, on_disk = [await ended(store, new_pane, name, 100) for name in ("%1", "%2", "%3")]
+    with_lines, with_event, on_disk = [await add_closed_pane(store, new_pane, name, 100) for name in ("%1", "%2", "%3")]
     await write_lines(with_lines, "kept")
     await store.events.add([Event(at=100, kind="pane_gone", pane=with_event)])
     assert await store.maintenance.delete_empty_panes(500, {on_disk}) == []
@@ -191,7 +191,7 @@ async def test_a_pane_with_lines_events_or_files_stays(store, new_pane, write_li
 
 
 async def test_pane_is_deleted_after_its_actions_and_stays_in_the_audit_log(store, new_pane):
-    pane, waiting = await ended(store, new_pane, "%1", 100), await ended(store, new_pane, "%2", 100)
+    pane, waiting = await add_closed_pane(store, new_pane, "%1", 100), await add_closed_pane(store, new_pane, "%2", 100)
     await add_delivery(store, pane, 50, ended_at=60)
     await add_approval(store, pane, 55, expires_at=65, answer="deny")
     await add_reservation(store, pane, 60, expires_at=70)
@@ -201,8 +201,8 @@ async def test_pane_is_deleted_after_its_actions_and_stays_in_the_audit_log(stor
         pass
     assert await store.maintenance.delete_empty_panes(500, set()) == [pane]
     assert [known.id for known in await store.panes.list_panes(include_gone=True)] == [waiting]
-    told = await store.audit.list(filters=AuditFilter(pane=pane))
-    assert [entry.stage for entry in told] == ["intent", "outcome", "asked", "answered"]
+    entries = await store.audit.list(filters=AuditFilter(pane=pane))
+    assert [entry.stage for entry in entries] == ["intent", "outcome", "asked", "answered"]
     assert await store.audit.verify() is None
 
 
@@ -212,12 +212,12 @@ async def test_present_pane_is_never_deleted(store, new_pane):
 
 
 async def test_server_without_panes_is_deleted(store, new_pane):
-    await ended(store, new_pane, "%1", 100)
+    await add_closed_pane(store, new_pane, "%1", 100)
     await store.maintenance.delete_empty_panes(500, set())
     assert await store._db.read(lambda connection: connection.execute("SELECT count(*) FROM server").get) == 0
 
 
-async def test_ids_of_files_on_disk_are_not_given_to_new_panes_and_epochs(store, new_pane):
+async def test_ids_of_files_on_disk_are_not_reused_for_panes_and_epochs(store, new_pane):
     await store.maintenance.reserve_ids(PaneId(41), EpochId(99))
     pane = await new_pane()
     assert (pane, await store.output.open_epoch(pane, "pipe", 1)) == (42, 100)
@@ -226,7 +226,7 @@ async def test_ids_of_files_on_disk_are_not_given_to_new_panes_and_epochs(store,
 
 
 async def test_every_foreign_key_has_an_index(store):
-    """Else whoever forgets one pane would read a whole table, and everybody would wait for it."""
+    """Otherwise deleting one pane would scan a whole table and block the writer."""
     query = """
         SELECT child.name || '.' || refers."from" FROM sqlite_schema child, pragma_foreign_key_list(child.name) refers
          WHERE child.type = 'table'

@@ -27,7 +27,7 @@ def test_a_missing_and_an_empty_file_have_no_header(tmp_path):
     assert read_database_header(str(tmp_path / "empty")) is None
 
 
-def test_a_file_of_something_else_is_no_database(tmp_path):
+def test_a_file_of_another_format_is_not_a_database(tmp_path):
     (tmp_path / "x").write_bytes(b"hello" * 100)
     assert read_database_header(str(tmp_path / "x")) == DatabaseHeader(False)
 
@@ -109,7 +109,7 @@ def test_shipped_migrations_create_the_latest_schema():
     assert {"server", "pane", "epoch", "gap", "block", "mark", "event"} <= {name for name, _ in before}
 
 
-def test_shipped_migrations_are_numbered_without_holes():
+def test_shipped_migrations_are_numbered_without_gaps():
     assert [each.version for each in list_migrations()] == list(range(1, find_latest_version() + 1))
 
 

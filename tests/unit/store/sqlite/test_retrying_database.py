@@ -10,13 +10,13 @@ from termvisor.store.sqlite.retrying_database import RETRY_DELAY_S, WriteRetry
 from termvisor.testing.fake_clock import FakeClock, let_tasks_run
 
 
-def trouble(cause: Exception) -> StorageError:
+def build_storage_error(cause: Exception) -> StorageError:
     error = StorageError("no")
     error.__cause__ = cause
     return error
 
 
-class Disk:
+class ScriptedDisk:
     def __init__(self, *answers: Exception | str):
         self._answers = list(answers)
 
@@ -29,27 +29,32 @@ class Disk:
 
 async def test_write_is_retried_and_the_problem_is_reported_meanwhile():
     clock = FakeClock()
-    patience, disk = WriteRetry(clock), Disk(trouble(apsw.FullError()), trouble(OSError(30, "read-only")), "stored")
-    writing = asyncio.ensure_future(patience(disk.write))
+    retry, disk = (
+        WriteRetry(clock),
+        ScriptedDisk(build_storage_error(apsw.FullError()), build_storage_error(OSError(30, "read-only")), "stored"),
+    )
+    writing = asyncio.ensure_future(retry(disk.write))
     for _ in range(2):
         await clock.wait_until_asleep()
-        assert patience.problem == "nothing can be stored: no"
+        assert retry.problem == "nothing can be stored: no"
         await clock.advance(RETRY_DELAY_S)
-    assert (await writing, patience.problem) == ("stored", "")
+    assert (await writing, retry.problem) == ("stored", "")
 
 
 @pytest.mark.parametrize("cause", [apsw.CorruptError(), apsw.NotADBError(), ValueError()])
 async def test_permanent_error_is_raised_at_once(cause):
     with pytest.raises(StorageError):
-        await WriteRetry(FakeClock())(Disk(trouble(cause)).write)
+        await WriteRetry(FakeClock())(ScriptedDisk(build_storage_error(cause)).write)
 
 
 async def test_stop_retrying_raises_the_error():
     clock = FakeClock()
-    patience = WriteRetry(clock)
-    writing = asyncio.ensure_future(patience(Disk(trouble(apsw.IOError()), trouble(apsw.IOError())).write))
+    retry = WriteRetry(clock)
+    writing = asyncio.ensure_future(
+        retry(ScriptedDisk(build_storage_error(apsw.IOError()), build_storage_error(apsw.IOError())).write)
+    )
     await clock.wait_until_asleep()
-    patience.stop_retrying()
+    retry.stop_retrying()
     await clock.advance(RETRY_DELAY_S)
     await let_tasks_run()
     with pytest.raises(StorageError):

@@ -6,17 +6,17 @@ WORK = Account(service="openai", name="work", email="me@example.org", env_file="
 PLAY = Account(service="openai", name="play")
 
 
-def allowance(left: float, at: int, span: str = "5h") -> Allowance:
+def build_allowance(left: float, at: int, span: str = "5h") -> Allowance:
     return Allowance(span=span, percent_remaining=left, resets_at=99, checked_at=at, source="signal", limit=7.0)
 
 
 async def test_newer_allowance_replaces_an_older_one(store):
-    await store.accounts.record_allowances(WORK, [allowance(50, 5), allowance(60, 5, "weekly")])
-    await store.accounts.record_allowances(WORK, [allowance(40, 6)])
-    await store.accounts.record_allowances(WORK, [allowance(90, 4)])
+    await store.accounts.record_allowances(WORK, [build_allowance(50, 5), build_allowance(60, 5, "weekly")])
+    await store.accounts.record_allowances(WORK, [build_allowance(40, 6)])
+    await store.accounts.record_allowances(WORK, [build_allowance(90, 4)])
     work, play = await store.accounts.list_statuses([WORK, PLAY])
     assert [(one.span, one.percent_remaining) for one in work.allowances] == [("5h", 40.0), ("weekly", 60.0)]
-    assert work.allowances[0] == allowance(40, 6)
+    assert work.allowances[0] == build_allowance(40, 6)
     assert (work.checked_at, play.checked_at, play.allowances) == (6, None, ())
 
 
@@ -31,13 +31,13 @@ async def test_one_account_of_a_service_is_in_use(store):
 async def test_check_problem_is_kept_until_the_next_success(store):
     await store.accounts.record_check(WORK, 3, "it failed")
     assert (await store.accounts.list_statuses([WORK]))[0].trouble == "it failed"
-    await store.accounts.record_allowances(WORK, [allowance(40, 6)])
+    await store.accounts.record_allowances(WORK, [build_allowance(40, 6)])
     assert (await store.accounts.list_statuses([WORK]))[0].trouble == ""
 
 
 async def test_credentials_are_not_stored(store):
     await store.accounts.set_in_use(WORK, 1)
-    await store.accounts.record_allowances(WORK, [allowance(40, 6)])
+    await store.accounts.record_allowances(WORK, [build_allowance(40, 6)])
     rows = await store._db.read(lambda connection: repr(list(connection.execute("SELECT * FROM account"))))
     assert "hush" not in rows
     assert "example" not in rows

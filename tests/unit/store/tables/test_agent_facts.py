@@ -35,13 +35,13 @@ FACTS = [
 ]
 
 
-def published(pane: PaneId, version: int = 1, ended_at: int | None = None) -> PublishedState:
+def build_agent_state(pane: PaneId, version: int = 1, ended_at: int | None = None) -> PublishedState:
     state = AgentState(runtime=ONE, pane=pane, agent="toy", reason="no_signal")
     return PublishedState(projection=StateProjection(version=version, state=state), began_at=100, ended_at=ended_at)
 
 
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: type(fact).__name__)
-def test_every_kind_of_fact_comes_back_as_it_was(fact):
+def test_every_kind_of_fact_is_read_as_stored(fact):
     back = decode_fact(9, encode_fact(fact))
     assert msgspec.structs.replace(back, id=SignalId(0)) == fact if hasattr(fact, "id") else back == fact
     assert get_fact_time(back) == get_fact_time(fact)
@@ -56,7 +56,7 @@ def test_fact_of_a_later_version_is_logged_and_skipped(caplog):
     assert "fact 9 cannot be read" in caplog.text
 
 
-async def test_facts_come_back_in_their_order_with_their_numbers(store):
+async def test_facts_are_read_in_order_with_their_ids(store):
     await store.agent_facts.add(FactBatch(facts=[*enumerate(FACTS, 1)]))
     found = await store.agent_facts.list_after(0)
     assert [number for number, _ in found] == [1, 2, 3, 4, 5, 6, 7]
@@ -70,7 +70,7 @@ async def test_batch_is_stored_with_states_sessions_and_events(store, new_pane):
     session = AgentSession(id=1, runtime=ONE, pane=pane, agent="toy", started_at=100)
     turn = FactBatch(
         facts=[(1, FACTS[0])],
-        states=[published(pane)],
+        states=[build_agent_state(pane)],
         sessions=[session],
         events=[Event(at=100, kind="agent_began", pane=pane)],
         marks={"hook": (1, 20)},
@@ -79,7 +79,7 @@ async def test_batch_is_stored_with_states_sessions_and_events(store, new_pane):
     (event,) = await store.agent_facts.add(turn)
     kept = await store.agent_facts.load_state()
     assert (kept.last_fact, kept.last_runtime, kept.last_session, kept.checkpoint_fact) == (1, 1, 1, 1)
-    assert (kept.states, kept.marks) == ((published(pane).projection,), {"hook": (1, 20)})
+    assert (kept.states, kept.marks) == ((build_agent_state(pane).projection,), {"hook": (1, 20)})
     assert msgspec.msgpack.decode(kept.copy) == {"known": 1}
     assert [one.id for one in await store.events.list(kind="agent_began")] == [event.id]
     assert await store.sessions.list_open() == [session]
@@ -88,7 +88,7 @@ async def test_batch_is_stored_with_states_sessions_and_events(store, new_pane):
 async def test_failed_batch_stores_nothing(store, new_pane):
     await new_pane()
     with pytest.raises(InternalError):
-        await store.agent_facts.add(FactBatch(facts=[(1, FACTS[0])], states=[published(PaneId(99))]))
+        await store.agent_facts.add(FactBatch(facts=[(1, FACTS[0])], states=[build_agent_state(PaneId(99))]))
     kept = await store.agent_facts.load_state()
     assert (kept.last_fact, await store.agent_facts.list_after(0)) == (0, [])
 
@@ -101,8 +101,8 @@ async def test_fact_ids_are_never_reused(store):
 
 async def test_ended_agent_process_and_its_id_are_kept(store, new_pane):
     pane = await new_pane()
-    await store.agent_facts.add(FactBatch(states=[published(pane)]))
-    await store.agent_facts.add(FactBatch(states=[published(pane, version=2, ended_at=500)]))
+    await store.agent_facts.add(FactBatch(states=[build_agent_state(pane)]))
+    await store.agent_facts.add(FactBatch(states=[build_agent_state(pane, version=2, ended_at=500)]))
     kept = await store.agent_facts.load_state()
     assert (kept.states, kept.last_runtime) == ((), RuntimeId(1))
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from termvisor.errors import BadRequest, Conflict
 from termvisor.model.action.action import Actor
 from termvisor.model.action.approval import Approval, ApprovalVote, Permit, PermitScope
-from tests.unit.store.tables.test_audit import entry
+from tests.unit.store.tables.test_audit import build_entry
 
 ROBOT = Actor(kind="robot", uid=1000, pid=7)
 QUESTION = Approval(
@@ -14,18 +14,18 @@ QUESTION = Approval(
 )
 
 
-async def asked(store, **changes) -> Approval:
-    return await store.approvals.add_request(replace(QUESTION, **changes), entry(10, stage="asked"))
+async def add_request(store, **changes) -> Approval:
+    return await store.approvals.add_request(replace(QUESTION, **changes), build_entry(10, stage="asked"))
 
 
-async def said(store, number: int, answer: str = "allow", who: str = "ann", at: int = 20) -> Approval:
-    return await store.approvals.answer(number, ApprovalVote(who, answer, at), entry(at, stage="answered"))
+async def answer_request(store, number: int, answer: str = "allow", who: str = "ann", at: int = 20) -> Approval:
+    return await store.approvals.answer(number, ApprovalVote(who, answer, at), build_entry(at, stage="answered"))
 
 
 async def test_approval_is_valid_once(store):
-    question = await asked(store)
+    question = await add_request(store)
     assert (await store.approvals.list()) == [question]
-    assert (await said(store, question.id)).state == "allowed"
+    assert (await answer_request(store, question.id)).state == "allowed"
     assert await store.approvals.consume(question.id, "h", 30)
     assert not await store.approvals.consume(question.id, "h", 31)
     assert (await store.approvals.find(question.id)).state == "used"
@@ -34,52 +34,52 @@ async def test_approval_is_valid_once(store):
 
 
 async def test_approval_is_bound_to_the_action_hash(store):
-    question = await asked(store)
-    await said(store, question.id)
+    question = await add_request(store)
+    await answer_request(store, question.id)
     assert not await store.approvals.consume(question.id, "another", 30)
 
 
 async def test_open_or_denied_request_allows_nothing(store):
-    question, other = await asked(store), await asked(store, action_hash="other")
+    question, other = await add_request(store), await add_request(store, action_hash="other")
     assert not await store.approvals.consume(question.id, "h", 30)
-    assert (await said(store, other.id, "deny")).state == "denied"
+    assert (await answer_request(store, other.id, "deny")).state == "denied"
     assert not await store.approvals.consume(other.id, "other", 30)
 
 
 async def test_requests_and_approvals_expire(store):
-    question = await asked(store)
-    await said(store, question.id)
+    question = await add_request(store)
+    await answer_request(store, question.id)
     assert not await store.approvals.consume(question.id, "h", 100)
-    late = await asked(store, action_hash="late")
+    late = await add_request(store, action_hash="late")
     with pytest.raises(Conflict, match="expired"):
-        await said(store, late.id, at=100)
+        await answer_request(store, late.id, at=100)
     assert [one.state for one in await store.approvals.expire(100)] == ["expired"]
     assert await store.approvals.expire(101) == []
 
 
 async def test_request_is_answered_once(store):
-    question = await asked(store)
-    await said(store, question.id, "deny")
+    question = await add_request(store)
+    await answer_request(store, question.id, "deny")
     with pytest.raises(Conflict, match="denied"):
-        await said(store, question.id, "allow", who="bob")
+        await answer_request(store, question.id, "allow", who="bob")
     with pytest.raises(BadRequest, match="approval request 99 not found"):
-        await said(store, 99)
+        await answer_request(store, 99)
 
 
 async def test_two_votes_must_come_from_two_users(store):
-    question = await asked(store, needs=2)
-    assert (await said(store, question.id, who="ann")).state == "open"
-    assert (await said(store, question.id, who="ann")).state == "open"
-    done = await said(store, question.id, who="bob")
+    question = await add_request(store, needs=2)
+    assert (await answer_request(store, question.id, who="ann")).state == "open"
+    assert (await answer_request(store, question.id, who="ann")).state == "open"
+    done = await answer_request(store, question.id, who="bob")
     assert (done.state, [voice.who for voice in done.voices]) == ("allowed", ["ann", "bob"])
 
 
 async def test_same_action_has_one_open_request(store):
-    first = await asked(store)
-    assert (await asked(store, at=11)).id == first.id
-    assert (await asked(store, at=11, actor=replace(ROBOT, uid=1))).id != first.id
-    await said(store, first.id, "deny")
-    assert (await asked(store, at=30)).id != first.id
+    first = await add_request(store)
+    assert (await add_request(store, at=11)).id == first.id
+    assert (await add_request(store, at=11, actor=replace(ROBOT, uid=1))).id != first.id
+    await answer_request(store, first.id, "deny")
+    assert (await add_request(store, at=30)).id != first.id
 
 
 async def test_permits_are_valid_until_they_expire_or_are_revoked(store):
@@ -93,26 +93,26 @@ async def test_permits_are_valid_until_they_expire_or_are_revoked(store):
 
 
 async def test_vote_can_change_from_allow_to_deny(store):
-    question = await asked(store, needs=2)
-    assert (await said(store, question.id)).state == "open"
-    assert (await said(store, question.id, "deny", at=21)).state == "denied"
+    question = await add_request(store, needs=2)
+    assert (await answer_request(store, question.id)).state == "open"
+    assert (await answer_request(store, question.id, "deny", at=21)).state == "denied"
 
 
 async def test_edited_request_allows_nothing(store):
-    question = await asked(store)
-    assert (await said(store, question.id, "edit")).state == "edited"
+    question = await add_request(store)
+    assert (await answer_request(store, question.id, "edit")).state == "edited"
     assert not await store.approvals.consume(question.id, "h", 30)
 
 
 async def test_withdrawn_request_cannot_be_answered(store):
-    question = await asked(store)
+    question = await add_request(store)
     assert (await store.approvals.withdraw(question.id)).state == "withdrawn"
     assert await store.approvals.withdraw(question.id) is None
     with pytest.raises(Conflict, match="withdrawn"):
-        await said(store, question.id)
+        await answer_request(store, question.id)
 
 
 async def test_requests_left_by_an_earlier_daemon_are_withdrawn_by_kind(store):
-    left, other = await asked(store, kind="answer_agent"), await asked(store, action_hash="other")
+    left, other = await add_request(store, kind="answer_agent"), await add_request(store, action_hash="other")
     await store.approvals.withdraw_leftover("answer_agent")
     assert [(await store.approvals.find(one.id)).state for one in (left, other)] == ["withdrawn", "open"]

@@ -14,7 +14,7 @@ from termvisor.model.ids import PaneId
 ME = Actor(kind="human", uid=1000, pid=42, name="visor")
 
 
-def entry(number: int, **more) -> AuditEntry:
+def build_entry(number: int, **more) -> AuditEntry:
     known = {"at": number, "correlation": f"c{number}", "stage": "intent", "kind": "send_text", "actor": ME}
     return AuditEntry(**(known | more))
 
@@ -25,14 +25,14 @@ def path(tmp_path) -> str:
 
 
 @pytest.fixture
-async def filled(store):
+async def filled_audit(store):
     for number in range(1, 6):
-        await store.audit.add([entry(number, pane=PaneId(number % 2 + 1), action={"text": f"word {number}"})])
+        await store.audit.add([build_entry(number, pane=PaneId(number % 2 + 1), action={"text": f"word {number}"})])
     return store
 
 
-def meddle(path: str, *statements: str) -> None:
-    """What somebody with a database tool could do."""
+def change_database(path: str, *statements: str) -> None:
+    """Change the database file as another program could."""
     connection = apsw.Connection(path)
     connection.execute("DROP TRIGGER audit_is_not_changed; DROP TRIGGER audit_is_not_deleted")
     for statement in statements:
@@ -40,33 +40,33 @@ def meddle(path: str, *statements: str) -> None:
     connection.close()
 
 
-async def test_entries_are_read_back_with_their_hash_chain(filled):
-    found = await filled.audit.list(limit=2)
+async def test_entries_are_read_back_with_their_hash_chain(filled_audit):
+    found = await filled_audit.audit.list(limit=2)
     assert [(one.id, one.action, one.actor) for one in found] == [
         (4, {"text": "word 4"}, ME),
         (5, {"text": "word 5"}, ME),
     ]
     assert found[1].previous == found[0].hash != ""
-    assert await filled.audit.verify() is None
+    assert await filled_audit.audit.verify() is None
 
 
 async def test_empty_audit_log_is_intact(store):
     assert await store.audit.verify() is None
 
 
-async def test_entries_are_filtered_by_pane_kind_correlation_and_time(filled):
+async def test_entries_are_filtered_by_pane_kind_correlation_and_time(filled_audit):
     async def ids(**only) -> list[int]:
-        return [one.id for one in await filled.audit.list(filters=AuditFilter(**only))]
+        return [one.id for one in await filled_audit.audit.list(filters=AuditFilter(**only))]
 
     assert await ids(pane=PaneId(1)) == [2, 4]
     assert await ids(correlation="c3") == [3]
     assert await ids(since=4) == [4, 5]
     assert await ids(kind="kill") == []
-    assert [one.id for one in await filled.audit.list(after=1, limit=2)] == [2, 3]
+    assert [one.id for one in await filled_audit.audit.list(after=1, limit=2)] == [2, 3]
 
 
 @pytest.mark.parametrize("statement", ["UPDATE audit SET kind = 'kill'", "DELETE FROM audit WHERE id = 5"])
-async def test_database_triggers_reject_a_change(filled, path, statement):
+async def test_database_triggers_reject_a_change(filled_audit, path, statement):
     with pytest.raises(apsw.ConstraintError, match="only ever added to"):
         apsw.Connection(path).execute(statement)
 
@@ -83,44 +83,46 @@ async def test_database_triggers_reject_a_change(filled, path, statement):
         ("DELETE FROM audit WHERE id = 5", 5),
     ],
 )
-async def test_tampering_is_found_at_the_exact_entry(filled, path, statement, broken):
-    meddle(path, statement)
-    found = await filled.audit.verify()
+async def test_tampering_is_found_at_the_exact_entry(filled_audit, path, statement, broken):
+    change_database(path, statement)
+    found = await filled_audit.audit.verify()
     assert isinstance(found, ChainBreak) and found.id == broken
 
 
-async def test_followers_are_notified_after_entries_are_on_disk(filled):
-    with filled.audit.updates.subscribe() as news:
-        await filled.audit.add([entry(6)])
+async def test_followers_are_notified_after_entries_are_on_disk(filled_audit):
+    with filled_audit.audit.updates.subscribe() as news:
+        await filled_audit.audit.add([build_entry(6)])
         await news.get()
-    assert (await filled.audit.list(after=5))[0].correlation == "c6"
+    assert (await filled_audit.audit.list(after=5))[0].correlation == "c6"
 
 
-async def test_followers_are_notified_also_if_the_writer_was_cancelled(filled):
-    with filled.audit.updates.subscribe() as news:
+async def test_followers_are_notified_also_if_the_writer_was_cancelled(filled_audit):
+    with filled_audit.audit.updates.subscribe() as news:
         async with asyncio.TaskGroup() as group:
-            writing = group.create_task(filled.audit.add([entry(6)]))
+            writing = group.create_task(filled_audit.audit.add([build_entry(6)]))
             await asyncio.sleep(0)
             writing.cancel()
         await news.get()
-    assert [one.correlation for one in await filled.audit.list(after=5)] == ["c6"]
+    assert [one.correlation for one in await filled_audit.audit.list(after=5)] == ["c6"]
 
 
-async def test_chain_entries_are_read_as_stored(filled):
-    links = await filled.audit.list_chain_entries(after=3)
+async def test_chain_entries_are_read_as_stored(filled_audit):
+    links = await filled_audit.audit.list_chain_entries(after=3)
     assert [link.id for link in links] == [4, 5]
     assert links[1].previous == links[0].hash == hash_entry(links[0].previous, links[0].entry)
 
 
-async def test_expected_hash_must_be_in_the_chain(filled):
-    (kept,) = await filled.audit.list(limit=1)
-    assert await filled.audit.verify(kept.hash) is None
-    assert (await filled.audit.verify("f" * 64)).what == "no entry up to it has the expected hash"
+async def test_expected_hash_must_be_in_the_chain(filled_audit):
+    (kept,) = await filled_audit.audit.list(limit=1)
+    assert await filled_audit.audit.verify(kept.hash) is None
+    assert (await filled_audit.audit.verify("f" * 64)).what == "no entry up to it has the expected hash"
 
 
 async def test_entries_are_filtered_by_caller_outcome_and_undone_action(store):
     robot = Actor(kind="robot", uid=1000, pid=7, name="builder")
-    await store.audit.add([entry(1), entry(2, actor=robot, outcome="done"), entry(3, outcome="done", undoes="c2")])
+    await store.audit.add(
+        [build_entry(1), build_entry(2, actor=robot, outcome="done"), build_entry(3, outcome="done", undoes="c2")]
+    )
 
     async def ids(**only) -> list[int]:
         return [one.id for one in await store.audit.list(filters=AuditFilter(**only))]
@@ -132,8 +134,8 @@ async def test_entries_are_filtered_by_caller_outcome_and_undone_action(store):
 
 
 async def test_entries_of_an_older_version_stay_unchanged_and_verifiable(store, path):
-    """They know nothing of what was added to an entry since."""
-    fields = msgspec.to_builtins(entry(1))
+    """They lack the fields that were added later."""
+    fields = msgspec.to_builtins(build_entry(1))
     text = msgspec.json.encode({name: value for name, value in fields.items() if name != "undoes"}).decode()
     actor = msgspec.json.encode(ME).decode()
     with contextlib.closing(apsw.Connection(path)) as connection:
@@ -142,6 +144,6 @@ async def test_entries_of_an_older_version_stay_unchanged_and_verifiable(store, 
             " VALUES (1, 'c1', 'intent', 'send_text', NULL, ?, ?, '', ?)",
             (actor, text, hash_entry("", text)),
         )
-    await store.audit.add([entry(2, undoes="c1")])
+    await store.audit.add([build_entry(2, undoes="c1")])
     assert await store.audit.verify() is None
     assert [one.undoes for one in await store.audit.list()] == ["", "c1"]

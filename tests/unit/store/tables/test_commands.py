@@ -21,15 +21,15 @@ async def epoch(store, pane):
 
 @pytest.fixture
 def step(store, pane, epoch):
-    """Commits one step: commands, edges, and lines of text."""
+    """Return a function that commits commands, edges and lines in one step."""
 
-    async def stored(*told, edges=(), lines=()):
+    async def commit_step(*commands, edges=(), lines=()):
         blocks = (TextBlock(epoch=epoch, start=0, end=9, at=5, until=5, lines=lines),)
         await store.output.commit(
-            [EpochUpdate(pane=pane, epoch=epoch, committed=9, blocks=blocks, commands=told, edges=tuple(edges))]
+            [EpochUpdate(pane=pane, epoch=epoch, committed=9, blocks=blocks, commands=commands, edges=tuple(edges))]
         )
 
-    return stored
+    return commit_step
 
 
 async def test_command_keeps_its_id_over_updates(store, pane, epoch, step):
@@ -51,14 +51,14 @@ async def test_command_keeps_its_id_over_updates(store, pane, epoch, step):
     assert (done.first_line, done.last_line) == (2, 3)
 
 
-async def test_ids_have_no_holes(store, step):
+async def test_command_ids_have_no_gaps(store, step):
     await step(MAKE)
     await step(DONE)
     await step(replace(MAKE, start=100))
     assert [command.id for command in await store.commands.list()] == [1, 2]
 
 
-async def test_a_command_without_output_ends_before_it_begins(store, pane, step):
+async def test_a_command_without_output_has_an_empty_line_range(store, pane, step):
     await step(
         DONE, edges=[(CommandBoundary(10, 10, False), 1), (CommandBoundary(10, 10, True), 1)], lines=("$ make", "$")
     )
@@ -80,7 +80,7 @@ async def test_running_command_is_lost_when_its_epoch_closes(store, pane, epoch,
     assert (lost.status, lost.end, lost.last_line, lost.ended_at) == ("lost", 40, 2, None)
 
 
-async def test_an_end_that_is_read_after_the_epoch_closed_still_counts(store, pane, epoch, step):
+async def test_a_command_end_read_after_the_epoch_closed_is_stored(store, pane, epoch, step):
     await step(MAKE)
     await store.output.close_epoch(epoch, "stopped", 9, 40)
     await step(DONE)

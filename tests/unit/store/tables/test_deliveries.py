@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from termvisor.model.action.outcome import DeliveryRecord
-from tests.unit.store.tables.test_audit import entry
+from tests.unit.store.tables.test_audit import build_entry
 
 
 @pytest.fixture
@@ -12,35 +12,35 @@ async def pane(new_pane):
     return await new_pane()
 
 
-async def begun(store, pane, key: str = "k") -> DeliveryRecord:
+async def begin_delivery(store, pane, key: str = "k") -> DeliveryRecord:
     send = DeliveryRecord(key=key, correlation="c", pane=pane, action_hash="h", begun_at=5)
-    assert await store.deliveries.begin(send, entry(5)) is None
+    assert await store.deliveries.begin(send, build_entry(5)) is None
     return send
 
 
 async def test_repeated_key_returns_the_first_delivery(store, pane):
-    send = await begun(store, pane)
-    again = await store.deliveries.begin(replace(send, begun_at=9), entry(9))
+    send = await begin_delivery(store, pane)
+    again = await store.deliveries.begin(replace(send, begun_at=9), build_entry(9))
     assert again == replace(send, step_at=5)
     assert [one.at for one in await store.audit.list()] == [5]
 
 
 async def test_steps_are_recorded_until_the_outcome(store, pane):
-    await begun(store, pane)
+    await begin_delivery(store, pane)
     await store.deliveries.record_step("k", "submitting", 6)
     assert [(one.step, one.step_at, one.status) for one in await store.deliveries.list_open()] == [
         ("submitting", 6, None)
     ]
-    await store.deliveries.end("k", "delivered", "seen to leave", entry(7, stage="outcome"))
+    await store.deliveries.end("k", "delivered", "seen to leave", build_entry(7, stage="outcome"))
     assert await store.deliveries.list_open() == []
     done = await store.deliveries.find_by_key("k")
     assert done is not None and (done.status, done.why) == ("delivered", "seen to leave")
 
 
 async def test_outcome_is_final(store, pane):
-    await begun(store, pane)
-    await store.deliveries.end("k", "unknown", "", entry(7, stage="outcome"))
-    await store.deliveries.end("k", "delivered", "", entry(8, stage="outcome"))
+    await begin_delivery(store, pane)
+    await store.deliveries.end("k", "unknown", "", build_entry(7, stage="outcome"))
+    await store.deliveries.end("k", "delivered", "", build_entry(8, stage="outcome"))
     await store.deliveries.record_step("k", "submitting", 9)
     done = await store.deliveries.find_by_key("k")
     assert done is not None and (done.status, done.step) == ("unknown", "typing")

@@ -47,7 +47,7 @@ async def pane(store, new_pane):
         ({"limit": -1}, []),
     ],
 )
-async def test_the_lines_between_two_numbers_come_oldest_first(store, pane, asked, numbers):
+async def test_lines_between_two_numbers_are_listed_oldest_first(store, pane, asked, numbers):
     lines = await store.output.read_lines(pane, **asked)
     assert [line.number for line in lines] == list(numbers)
     assert [line.text for line in lines] == [str(number) for number in numbers]
@@ -57,7 +57,7 @@ async def test_a_line_has_a_time_between_the_first_and_the_last_of_its_block(sto
     assert [line.at for line in await store.output.read_lines(pane)] == [number * 10 for number in range(1, 21)]
 
 
-async def test_the_last_line_is_known_also_of_a_pane_that_printed_nothing(store, pane, new_pane):
+async def test_the_last_line_of_an_empty_pane_is_zero(store, pane, new_pane):
     assert await store.output.find_last_line_number(pane) == 20
     assert await store.output.find_last_line_number(await new_pane("%3")) == 0
     assert await store.output.find_last_line_number(999) == 0

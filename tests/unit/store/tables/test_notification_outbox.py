@@ -7,7 +7,7 @@ from termvisor.model.ids import EventId
 from termvisor.store import Store
 
 
-def owed(number: int) -> PendingNotification:
+def build_pending_notification(number: int) -> PendingNotification:
     return PendingNotification(
         key=f"event.{number}.webhook.x", at=number, action=Notify(title=f"n{number}", text="", way="webhook")
     )
@@ -17,7 +17,9 @@ async def test_pending_notifications_survive_a_restart(tmp_path):
     path = str(tmp_path / "visor.db")
     store = await Store.open(path, SystemClock())
     assert await store.notification_outbox.read_cursor() is None
-    await store.notification_outbox.add_pending(EventId(7), [owed(6), owed(7)])
+    await store.notification_outbox.add_pending(
+        EventId(7), [build_pending_notification(6), build_pending_notification(7)]
+    )
     first, second = await store.notification_outbox.list_pending()
     await store.notification_outbox.record_attempt(first)
     await store.notification_outbox.record_attempt(second)
@@ -31,12 +33,16 @@ async def test_pending_notifications_survive_a_restart(tmp_path):
 
 
 async def test_several_notifications_are_replaced_by_one(store):
-    await store.notification_outbox.add_pending(EventId(2), [owed(1), owed(2)])
-    await store.notification_outbox.finish(await store.notification_outbox.list_pending(), [owed(3)])
+    await store.notification_outbox.add_pending(
+        EventId(2), [build_pending_notification(1), build_pending_notification(2)]
+    )
+    await store.notification_outbox.finish(
+        await store.notification_outbox.list_pending(), [build_pending_notification(3)]
+    )
     assert [one.action.title for one in await store.notification_outbox.list_pending()] == ["n3"]
 
 
 async def test_clear_deletes_notifications_and_cursor(store):
-    await store.notification_outbox.add_pending(EventId(2), [owed(1)])
+    await store.notification_outbox.add_pending(EventId(2), [build_pending_notification(1)])
     await store.notification_outbox.clear()
     assert (await store.notification_outbox.read_cursor(), await store.notification_outbox.list_pending()) == (None, [])

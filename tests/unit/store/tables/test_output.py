@@ -18,7 +18,7 @@ async def test_an_epoch_is_open_until_it_is_closed_and_closes_once(store, new_pa
         await store.output.close_epoch(epoch, "stopped", 300, size=5)
 
 
-async def test_a_closed_epoch_is_unfinished_until_all_its_bytes_are_text(store, new_pane):
+async def test_a_closed_epoch_is_unfinished_until_all_bytes_are_decoded(store, new_pane):
     pane = await new_pane()
     epoch = await store.output.open_epoch(pane, "control", 100)
     await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=40, carry=b"\x01")])
@@ -29,7 +29,7 @@ async def test_a_closed_epoch_is_unfinished_until_all_its_bytes_are_text(store, 
     assert await store.output.list_unfinished_epochs() == []
 
 
-async def test_epochs_of_a_pane_come_in_their_order_and_ids_rise(store, new_pane):
+async def test_epochs_of_a_pane_are_listed_in_order_with_rising_ids(store, new_pane):
     pane, other = await new_pane("%1"), await new_pane("%2")
     ids = [await store.output.open_epoch(each, "pipe", 1) for each in (pane, other, pane)]
     assert ids == sorted(set(ids))
@@ -59,7 +59,7 @@ async def test_gaps_are_listed_by_their_start_and_as_long_as_they_last(store, ne
     assert [gap.start_at for gap in await store.output.list_gaps(pane=pane, since=41)] == [30]
 
 
-async def test_marks_come_back_as_they_were_newest_last(store, new_pane):
+async def test_marks_are_read_as_stored_newest_last(store, new_pane):
     pane = await new_pane()
     epoch = await store.output.open_epoch(pane, "pipe", 1)
     marks = (

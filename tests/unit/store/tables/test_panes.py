@@ -13,7 +13,7 @@ PANE = PaneInstance(SERVER, "%1")
 FACTS = PaneFacts(mux_id="%1", pid=7, session_name="work", title="vim")
 
 
-async def test_an_instance_is_new_once_and_keeps_its_id(store):
+async def test_a_pane_instance_is_stored_once_and_keeps_its_id(store):
     assert await store.panes.find_or_add(PANE, FACTS, at=10) == (1, True)
     assert await store.panes.find_or_add(PANE, FACTS, at=20) == (1, False)
 
@@ -46,7 +46,7 @@ async def test_an_id_survives_a_restart(tmp_path):
     await store.close()
 
 
-async def test_the_newest_facts_are_listed(store, new_pane):
+async def test_panes_are_listed_with_their_newest_facts(store, new_pane):
     pane = await new_pane()
     newer = replace(FACTS, title="make", dead=True, dead_status=2)
     await store.panes.update(pane, newer, at=50)
@@ -71,7 +71,7 @@ async def test_a_gone_pane_is_listed_only_when_asked_for(store, new_pane):
     ]
 
 
-async def test_a_pane_that_is_seen_again_is_not_gone(store, new_pane):
+async def test_a_pane_that_reappears_is_not_gone(store, new_pane):
     pane = await new_pane()
     await store.panes.mark_gone(pane, at=70)
     await store.panes.find_or_add(PANE, FACTS, at=80)
@@ -86,8 +86,8 @@ async def test_captured_bytes_lines_and_gaps_are_counted(store, new_pane, write_
     closed = await store.output.open_epoch(pane, "pipe", 140)
     await store.output.close_epoch(closed, "pane_exited", 150, size=1000)
     await store.output.record_gap(Gap(pane=pane, cause="pipe_closed", start_at=125))
-    heard, silent = await store.panes.list_panes()
-    assert (heard.lines, heard.gaps, heard.bytes_heard, heard.last_output_at) == (3, 1, 1018, 130)
+    captured, silent = await store.panes.list_panes()
+    assert (captured.lines, captured.gaps, captured.bytes_heard, captured.last_output_at) == (3, 1, 1018, 130)
     assert (silent.id, silent.lines, silent.gaps, silent.bytes_heard, silent.last_output_at) == (quiet, 0, 0, 0, None)
 
 

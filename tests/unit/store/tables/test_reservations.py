@@ -6,7 +6,7 @@ from termvisor.store import Store
 from tests.unit.store.tables.test_panes import FACTS, PANE
 
 
-async def test_a_pane_is_held_until_it_is_released_or_its_time_is_over(store, new_pane):
+async def test_a_pane_is_reserved_until_release_or_expiry(store, new_pane):
     pane = await new_pane()
     mine = await store.reservations.hold(Reservation(pane=pane, owner="me", at=10, expires_at=50))
     assert await store.reservations.find_for_pane(pane, 20) == mine
@@ -20,7 +20,7 @@ async def test_a_pane_is_held_until_it_is_released_or_its_time_is_over(store, ne
     assert await store.reservations.find_for_pane(pane, 56) is None
 
 
-async def test_its_owner_may_hold_it_longer(store, new_pane):
+async def test_its_owner_can_extend_the_reservation(store, new_pane):
     pane = await new_pane()
     first = await store.reservations.hold(Reservation(pane=pane, owner="me", at=10, expires_at=50))
     longer = await store.reservations.hold(Reservation(pane=pane, owner="me", at=20, expires_at=90))

@@ -8,19 +8,19 @@ from termvisor.model.terminal.screen import CapturedScreen, Screen, ScreenRow
 from termvisor.store import Store
 
 
-def rows(*texts: str) -> tuple[ScreenRow, ...]:
-    """Rows that fold to their letters alone; < marks a line of the stream, > the input area."""
+def build_rows(*texts: str) -> tuple[ScreenRow, ...]:
+    """Build rows whose hash ignores digits; < marks a line of the stream, > the input area."""
     kinds = {"<": "line", ">": "input"}
-    return tuple(ScreenRow(text.lstrip("<>"), hash_of(text), kinds.get(text[:1], "sighting")) for text in texts)
+    return tuple(ScreenRow(text.lstrip("<>"), compute_hash(text), kinds.get(text[:1], "sighting")) for text in texts)
 
 
-def hash_of(text: str) -> int:
+def compute_hash(text: str) -> int:
     return sum(ord(char) << 8 * (index % 6) for index, char in enumerate(c for c in text if not c.isdigit()))
 
 
-def glance(pane, at: int, *texts: str, epoch: int = 1) -> CapturedScreen:
+def build_capture(pane, at: int, *texts: str, epoch: int = 1) -> CapturedScreen:
     screen = Screen(pane=pane, rows=(), width=80, height=24, cursor_x=2, cursor_y=3, alternate=True, at=at)
-    return CapturedScreen(EpochId(epoch), screen, rows(*texts))
+    return CapturedScreen(EpochId(epoch), screen, build_rows(*texts))
 
 
 @pytest.fixture
@@ -28,34 +28,36 @@ async def pane(new_pane):
     return await new_pane()
 
 
-async def kept(store: Store, pane) -> list[tuple[str, int, int]]:
-    """Texts with when they were first and last seen, in the order in which they were stored."""
+async def list_rows(store: Store, pane) -> list[tuple[str, int, int]]:
+    """Return texts with first and last seen time, in stored order."""
     query = "SELECT text, first_at, last_at FROM sighting WHERE pane = ? ORDER BY id"
     return await store.sightings._db.read(lambda connection: list(connection.execute(query, (pane,))))
 
 
 async def test_a_row_is_stored_once_however_often_it_is_seen(store, pane):
-    (first,) = await store.sightings.add([glance(pane, 10, "hello", "working 1s")])
-    (again,) = await store.sightings.add([glance(pane, 20, "hello", "working 2s")])
+    (first,) = await store.sightings.add([build_capture(pane, 10, "hello", "working 1s")])
+    (again,) = await store.sightings.add([build_capture(pane, 20, "hello", "working 2s")])
     assert [row.id for row in first.rows] == [row.id for row in again.rows] == [1, 2]
     assert (first.screen, again.screen) == (1, None)
-    assert await kept(store, pane) == [("hello", 10, 10), ("working 1s", 10, 10)]
+    assert await list_rows(store, pane) == [("hello", 10, 10), ("working 1s", 10, 10)]
 
 
-async def test_the_same_row_in_another_epoch_is_another_sighting(store, pane):
-    await store.sightings.add([glance(pane, 10, "hello"), glance(pane, 20, "hello", epoch=2)])
-    assert await kept(store, pane) == [("hello", 10, 10), ("hello", 20, 20)]
+async def test_the_same_row_in_another_epoch_is_stored_again(store, pane):
+    await store.sightings.add([build_capture(pane, 10, "hello"), build_capture(pane, 20, "hello", epoch=2)])
+    assert await list_rows(store, pane) == [("hello", 10, 10), ("hello", 20, 20)]
 
 
-async def test_a_row_that_stands_twice_on_a_screen_is_stored_once(store, pane):
-    (stored,) = await store.sightings.add([glance(pane, 10, "step 1", "step 2")])
+async def test_a_row_shown_twice_on_a_screen_is_stored_once(store, pane):
+    (stored,) = await store.sightings.add([build_capture(pane, 10, "step 1", "step 2")])
     assert [row.id for row in stored.rows] == [1, 1]
     assert (await store.sightings.find_screen(stored.screen)).rows == ("step 1", "step 2")
 
 
-async def test_a_screen_is_stored_when_something_new_stood_in_it_and_reads_as_it_was(store, pane):
-    await store.sightings.add([glance(pane, 10, "hello", "working 1s", "", ">typed", "status")])
-    await store.sightings.add([glance(pane, 20, "hello", "new", "working 7s", "<printed", "", ">typed", "status", "")])
+async def test_a_screen_with_a_new_row_is_stored_and_read_back(store, pane):
+    await store.sightings.add([build_capture(pane, 10, "hello", "working 1s", "", ">typed", "status")])
+    await store.sightings.add(
+        [build_capture(pane, 20, "hello", "new", "working 7s", "<printed", "", ">typed", "status", "")]
+    )
     screen = await store.sightings.find_screen(ScreenId(2))
     assert screen.rows == ("hello", "new", "working 7s", "printed", "", "", "status")
     assert screen.left_out == (5,)
@@ -63,57 +65,61 @@ async def test_a_screen_is_stored_when_something_new_stood_in_it_and_reads_as_it
     assert screen.alternate
 
 
-async def test_input_area_and_stream_lines_are_not_sightings(store, pane):
-    (stored,) = await store.sightings.add([glance(pane, 10, ">secret plan", "<printed", "")])
+async def test_input_area_and_stream_lines_are_not_stored_as_rows(store, pane):
+    (stored,) = await store.sightings.add([build_capture(pane, 10, ">secret plan", "<printed", "")])
     assert stored.screen is None
-    assert await kept(store, pane) == []
+    assert await list_rows(store, pane) == []
 
 
-async def test_the_screen_at_a_time_is_the_nearest_before_it(store, pane, new_pane):
+async def test_find_screen_at_returns_the_last_screen_before_the_time(store, pane, new_pane):
     other = await new_pane("%2")
-    await store.sightings.add([glance(pane, 10, "one"), glance(other, 15, "else"), glance(pane, 20, "two")])
+    await store.sightings.add(
+        [build_capture(pane, 10, "one"), build_capture(other, 15, "else"), build_capture(pane, 20, "two")]
+    )
     found = [await store.sightings.find_screen_at(pane, at) for at in (9, 10, 19, 20, 99)]
     assert [screen and screen.rows for screen in found] == [None, ("one",), ("one",), ("two",), ("two",)]
     assert await store.sightings.find_screen(ScreenId(99)) is None
 
 
-async def test_when_rows_were_last_seen_is_written_later_and_never_goes_back(store, pane):
-    await store.sightings.add([glance(pane, 10, "a", "b")])
+async def test_the_last_seen_time_of_a_row_never_decreases(store, pane):
+    await store.sightings.add([build_capture(pane, 10, "a", "b")])
     await store.sightings.record_last_seen({1: 50, 2: 5})
-    assert await kept(store, pane) == [("a", 10, 50), ("b", 10, 10)]
+    assert await list_rows(store, pane) == [("a", 10, 50), ("b", 10, 10)]
 
 
-async def test_every_row_of_a_stored_screen_was_seen_at_its_time(store, pane):
-    (stored,) = await store.sightings.add([glance(pane, 10, "a", "b")])
-    known = ScreenRow("a", hash_of("a"), id=stored.rows[0].id)
-    later = glance(pane, 30, "c")
+async def test_a_stored_screen_updates_the_last_seen_time_of_its_rows(store, pane):
+    (stored,) = await store.sightings.add([build_capture(pane, 10, "a", "b")])
+    known = ScreenRow("a", compute_hash("a"), id=stored.rows[0].id)
+    later = build_capture(pane, 30, "c")
     await store.sightings.add([replace(later, rows=(known, *later.rows))])
-    assert await kept(store, pane) == [("a", 10, 30), ("b", 10, 10), ("c", 30, 30)]
+    assert await list_rows(store, pane) == [("a", 10, 30), ("b", 10, 10), ("c", 30, 30)]
 
 
-async def test_sighting_ids_are_not_reused(store, pane):
-    await store.sightings.add([glance(pane, 10, "a", "b")])
+async def test_row_ids_are_not_reused(store, pane):
+    await store.sightings.add([build_capture(pane, 10, "a", "b")])
     await store.sightings._db.write(
         lambda connection: connection.execute("DELETE FROM screen; DELETE FROM sighting").fetchall()
     )
-    (stored,) = await store.sightings.add([glance(pane, 20, "c")])
+    (stored,) = await store.sightings.add([build_capture(pane, 20, "c")])
     assert (stored.rows[0].id, stored.screen) == (3, 2)
 
 
-async def test_a_row_that_utf8_cannot_hold_is_stored_without_its_broken_part(store, pane):
-    (stored,) = await store.sightings.add([glance(pane, 10, "torn \ud800 row")])
+async def test_surrogates_in_rows_are_replaced(store, pane):
+    (stored,) = await store.sightings.add([build_capture(pane, 10, "torn \ud800 row")])
     assert (await store.sightings.find_screen(stored.screen)).rows == ("torn ? row",)
 
 
-async def test_sightings_are_counted_by_pane(store, pane, new_pane):
+async def test_rows_are_counted_by_pane(store, pane, new_pane):
     other = await new_pane("%2")
-    await store.sightings.add([glance(pane, 10, "a", "b"), glance(other, 10, "a", epoch=2)])
+    await store.sightings.add([build_capture(pane, 10, "a", "b"), build_capture(other, 10, "a", epoch=2)])
     assert (await store.sightings.count_sightings(pane), await store.sightings.count_sightings(other)) == (2, 1)
 
 
 async def test_time_of_the_newest_row_ignores_known_rows(store, pane):
     assert await store.sightings.find_newest_time(pane) == 0
-    await store.sightings.add([glance(pane, 10, "hello"), glance(pane, 20, "hello", "more"), glance(pane, 30, "hello")])
+    await store.sightings.add(
+        [build_capture(pane, 10, "hello"), build_capture(pane, 20, "hello", "more"), build_capture(pane, 30, "hello")]
+    )
     assert await store.sightings.find_newest_time(pane) == 20
 
 

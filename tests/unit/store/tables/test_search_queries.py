@@ -6,7 +6,7 @@ from termvisor.model.terminal.screen import CapturedScreen, Screen, ScreenRow
 from termvisor.store import EpochUpdate
 
 
-async def test_blocks_that_match_come_newest_first(store, new_pane, write_lines):
+async def test_matching_blocks_are_listed_newest_first(store, new_pane, write_lines):
     pane = await new_pane()
     for text in ("apple one", "pear", "apple two"):
         await write_lines(pane, text)
@@ -26,7 +26,7 @@ async def test_pane_is_a_column_of_the_index(store, new_pane, write_lines):
     ) == [second]
 
 
-async def test_the_best_are_scored_among_the_newest_only(store, new_pane, write_lines):
+async def test_only_the_newest_matches_are_scored(store, new_pane, write_lines):
     pane = await new_pane()
     for text in ("apple apple apple", "apple and a lot of other fruit", "apple apple"):
         await write_lines(pane, text)
@@ -54,7 +54,7 @@ async def test_time_range_returns_the_buckets_that_may_contain_it(store, new_pan
     }
 
 
-async def test_a_time_between_which_nothing_was_stored_splits_the_span(store, new_pane):
+async def test_a_time_range_may_match_several_id_ranges(store, new_pane):
     pane = await new_pane()
     epoch = await store.output.open_epoch(pane, "pipe", 1)
     blocks = tuple(
@@ -76,7 +76,7 @@ async def test_neighbours_of_a_line_come_from_the_blocks_around_it(store, new_pa
     assert await store.read(lambda reading: reading.read_lines_around(line, 0)) == ((), ())
 
 
-async def test_panes_are_known_by_session_and_target(store, new_pane):
+async def test_panes_are_found_by_session_and_target(store, new_pane):
     work = {await new_pane("%1", session_name="work"), await new_pane("%2", session_name="work")}
     play = await new_pane("%3", session_name="it's play")
     assert await store.read(lambda reading: reading.find_panes_in_session("work")) == work
@@ -88,7 +88,7 @@ async def test_panes_are_known_by_session_and_target(store, new_pane):
 
 @pytest.fixture
 async def shown(store, new_pane):
-    """Two screens of one pane: at 10 with two rows, at 500 with one more."""
+    """Store two screens of one pane: at 10 with two rows, at 500 with one more."""
     pane = await new_pane()
     apple, pear, plum = ScreenRow("apple", 1), ScreenRow("pear", 2), ScreenRow("plum apple", 3)
     for at, rows in ((10, (apple, pear)), (500, (apple, plum, pear))):
@@ -108,7 +108,7 @@ async def test_rows_of_screens_match_with_their_times_and_screen(store, shown):
     assert sorted(number for _, number in scored) == [1, 3]
 
 
-async def test_a_row_is_looked_for_in_all_the_time_in_which_it_was_shown(store, shown):
+async def test_a_row_matches_the_whole_time_in_which_it_was_shown(store, shown):
     assert await store.read(lambda reading: reading.list_id_ranges("sighting", 400, 450)) == [(0, 255)]
     assert await store.read(lambda reading: reading.list_id_ranges("sighting", 501, None)) == []
 

@@ -8,14 +8,14 @@ from termvisor.model.workflow import Run, RunFilter, RunId, RunSignal, RunStep
 RUN = Run(workflow="w", version=3, event=EventId(5), pane=PaneId(2), at=10, correlation="c", facts={"a": 1, "b": "x"})
 
 
-async def test_a_run_comes_back_as_it_was_stored(store):
+async def test_a_run_is_read_as_stored(store):
     added = await store.workflow_runs.add(RUN, EventId(5))
     assert added == replace(RUN, id=RunId(1))
     assert await store.workflow_runs.find(added.id) == added
     assert await store.workflow_runs.read_cursor() == 5
 
 
-async def test_one_event_starts_a_workflow_once_and_the_cursor_moves_all_the_same(store):
+async def test_an_event_starts_a_workflow_once_and_always_advances_the_cursor(store):
     await store.workflow_runs.add(RUN)
     assert await store.workflow_runs.add(RUN, EventId(9)) is None
     assert await store.workflow_runs.add(replace(RUN, workflow="other")) is not None
@@ -41,7 +41,7 @@ async def test_step_result_replaces_the_step_and_steps_are_in_order(store):
     assert await store.workflow_runs.list_steps(run.id) == [done, second]
 
 
-async def test_a_run_that_ended_is_never_changed_again(store):
+async def test_an_ended_run_is_never_changed(store):
     run = await store.workflow_runs.add(RUN)
     ended = replace(run, status="completed", ended_at=20)
     await store.workflow_runs.save(ended)
@@ -66,12 +66,12 @@ async def test_runs_are_filtered(store):
 
 async def test_signals_of_a_run_are_stored_in_order(store):
     run = await store.workflow_runs.add(RUN)
-    said = [
+    signals = [
         await store.workflow_runs.add_signal(RunSignal(run=run.id, at=at, word="go", value="v", by="human:1"))
         for at in (1, 2)
     ]
-    assert await store.workflow_runs.list_signals(run.id) == said
-    assert [one.id for one in said] == [1, 2]
+    assert await store.workflow_runs.list_signals(run.id) == signals
+    assert [one.id for one in signals] == [1, 2]
 
 
 async def test_steps_and_signals_are_deleted_with_their_run(store):

@@ -13,42 +13,42 @@ from tests.unit.workflows.running_engine import run_engine, wait_until_ended
 RUNTIME = RuntimeId(4)
 
 
-def scene_of(state: str = "waiting_approval") -> WorkflowScene:
+def build_scene(state: str = "waiting_approval") -> WorkflowScene:
     scene = WorkflowScene(WORKFLOW)
     scene.pane_observer.change_pane(scene.pane, agent="opencode", runtime=RUNTIME, state=state)
 
-    def after(action) -> None:
+    def apply_action(action) -> None:
         if isinstance(action, AnswerDialog):
             scene.pane_observer.change_pane(scene.pane, state="running")
 
-    scene.gate.after_action = after
+    scene.gate.after_action = apply_action
     return scene
 
 
-async def lived(scene: WorkflowScene):
+async def run_workflow(scene: WorkflowScene):
     async with run_engine(scene):
         scene.add_detection("agent.unanswered", runtime=RUNTIME, agent="opencode", source="signal")
         return await wait_until_ended(scene)
 
 
-def said(scene: WorkflowScene) -> list[str]:
+def list_choices(scene: WorkflowScene) -> list[str]:
     return [one.choice for one in scene.gate.executed if isinstance(one, AnswerDialog)]
 
 
 async def test_an_allowed_dialog_is_answered_once_with_approval_in_mode_ask():
-    scene = scene_of()
+    scene = build_scene()
     scene.modes.modes["answer_permission"] = "ask"
-    run = await lived(scene)
-    assert (run.why, said(scene)) == ("allowed once; opencode is running", ["allow"])
+    run = await run_workflow(scene)
+    assert (run.why, list_choices(scene)) == ("allowed once; opencode is running", ["allow"])
     assert scene.gate.received_preconditions[0].asks
 
 
 @pytest.mark.parametrize("error", [Refused("no", details={"why": "denied"}), Refused("the policy says no")])
 async def test_a_denial_is_answered_in_the_dialog(error):
-    scene = scene_of()
+    scene = build_scene()
     scene.gate.errors = [error]
-    run = await lived(scene)
-    assert (run.why.startswith("denied"), said(scene)) == (True, ["deny"])
+    run = await run_workflow(scene)
+    assert (run.why.startswith("denied"), list_choices(scene)) == (True, ["deny"])
 
 
 @pytest.mark.parametrize(
@@ -60,39 +60,39 @@ async def test_a_denial_is_answered_in_the_dialog(error):
     ],
 )
 async def test_without_a_decision_the_dialog_stays_open_and_a_person_is_notified(error):
-    scene = scene_of()
+    scene = build_scene()
     scene.gate.errors = [error]
-    run = await lived(scene)
-    assert (said(scene), "not answered" in run.why) == ([], True)
+    run = await run_workflow(scene)
+    assert (list_choices(scene), "not answered" in run.why) == ([], True)
     assert isinstance(scene.gate.executed[0], Notify)
 
 
-async def test_an_agent_that_waits_no_longer_is_left_alone():
-    scene = scene_of("running")
-    run = await lived(scene)
+async def test_an_agent_that_no_longer_waits_gets_no_keys():
+    scene = build_scene("running")
+    run = await run_workflow(scene)
     assert (run.status, scene.gate.executed) == ("cancelled", [])
 
 
-async def test_a_late_denial_presses_nothing():
-    scene = scene_of()
+async def test_a_late_denial_presses_no_keys():
+    scene = build_scene()
     real = scene.gate.run
 
-    async def do(action, actor, terms):
+    async def run_action(action, actor, preconditions):
         scene.pane_observer.change_pane(scene.pane, state="running")
-        return await real(action, actor, terms)
+        return await real(action, actor, preconditions)
 
-    scene.gate.run, scene.gate.errors = do, [Refused("no", details={"why": "denied"})]
-    run = await lived(scene)
+    scene.gate.run, scene.gate.errors = run_action, [Refused("no", details={"why": "denied"})]
+    run = await run_workflow(scene)
     assert (run.why, scene.gate.executed) == ("it was answered at the pane", [])
 
 
 @pytest.mark.parametrize("errors", [[], [Refused("no", details={"why": "denied"})]])
 async def test_an_uncertain_key_press_fails_the_run(errors):
-    scene = scene_of()
+    scene = build_scene()
     scene.gate.errors, scene.gate.outcome = errors, Outcome(status="unknown", why="interrupted")
-    run = await lived(scene)
-    assert (run.status, len(said(scene))) == ("failed", 1)
+    run = await run_workflow(scene)
+    assert (run.status, len(list_choices(scene))) == ("failed", 1)
     assert "not known whether it was taken" in run.why
-    told = scene.gate.executed[-1]
-    assert isinstance(told, Notify)
-    assert told.text.startswith("Perhaps it is answered")
+    notification = scene.gate.executed[-1]
+    assert isinstance(notification, Notify)
+    assert notification.text.startswith("Perhaps it is answered")

@@ -15,20 +15,20 @@ TOLD = {"code": "ABCD-12345", "url": "https://example.com/device"}
 ROW = "Enter this one-time code ABCD-12345"
 
 
-def scene_of(**facts) -> WorkflowScene:
+def build_scene(**facts) -> WorkflowScene:
     scene = WorkflowScene(WORKFLOW)
     known = {"agent": "codex", "runtime": RUNTIME, "state": "waiting_input", "auth_needed": True, "screen": (ROW,)}
     scene.pane_observer.change_pane(scene.pane, **known | facts)
     return scene
 
 
-def find(scene: WorkflowScene, type_: str = "auth.device_code", **more) -> None:
+def add_auth_detection(scene: WorkflowScene, type_: str = "auth.device_code", **more) -> None:
     given = {"captures": TOLD, "runtime": RUNTIME, "agent": "codex", "source": "screen", "context": ROW}
     scene.add_detection(type_, **given | more)
 
 
-def logs_in(scene: WorkflowScene):
-    """The person answers, and has logged in before."""
+def log_in_after_approval(scene: WorkflowScene):
+    """Simulate a login of the agent before the user answers."""
 
     def after(action) -> None:
         if isinstance(action, AskPerson):
@@ -37,41 +37,41 @@ def logs_in(scene: WorkflowScene):
     return after
 
 
-async def test_the_person_sees_the_address_and_the_code_and_the_login_is_verified():
-    scene = scene_of()
-    scene.gate.after_action = logs_in(scene)
+async def test_the_user_is_shown_address_and_code_and_the_login_is_verified():
+    scene = build_scene()
+    scene.gate.after_action = log_in_after_approval(scene)
     async with run_engine(scene):
-        find(scene)
+        add_auth_detection(scene)
         run = await wait_until_ended(scene)
     assert (run.status, run.why) == ("completed", "codex is logged in, and idle")
-    told, asked = scene.gate.executed
-    assert isinstance(told, Notify)
-    assert {"https://example.com/device", "ABCD-12345"} <= set(told.text.split())
-    assert "ABCD-12345" in asked.question
+    notification, question = scene.gate.executed
+    assert isinstance(notification, Notify)
+    assert {"https://example.com/device", "ABCD-12345"} <= set(notification.text.split())
+    assert "ABCD-12345" in question.question
     assert scene.detections.handling_by_event[1].by == "workflow:handle_auth_required"
 
 
-async def test_a_login_that_succeeds_by_itself_withdraws_the_question():
-    scene = scene_of()
+async def test_a_login_that_succeeds_by_itself_withdraws_the_approval_request():
+    scene = build_scene()
     real = scene.gate.run
 
-    async def do(action, actor, terms):
+    async def run_action(action, actor, preconditions):
         scene.gate.hangs = isinstance(action, AskPerson)
-        return await real(action, actor, terms)
+        return await real(action, actor, preconditions)
 
-    scene.gate.run = do
+    scene.gate.run = run_action
     async with run_engine(scene):
-        find(scene)
+        add_auth_detection(scene)
         await advance_time(scene, times=3)
         assert scene.runs.stored_runs[RunId(1)].status == "waiting"
         scene.pane_observer.change_pane(scene.pane, auth_needed=False, state="idle")
         run = await wait_until_ended(scene)
     assert run.status == "completed"
-    assert len(scene.gate.withdrawn_correlations) == 2  # the question, and at its end whatever the run asked
+    assert len(scene.gate.withdrawn_correlations) == 2  # the approval request, and at the end all requests of the run
 
 
 async def test_without_a_flag_the_code_must_leave_the_screen():
-    scene = scene_of(auth_needed=False)
+    scene = build_scene(auth_needed=False)
 
     def after(action) -> None:
         if isinstance(action, AskPerson):
@@ -79,15 +79,15 @@ async def test_without_a_flag_the_code_must_leave_the_screen():
 
     scene.gate.after_action = after
     async with run_engine(scene):
-        find(scene)
+        add_auth_detection(scene)
         run = await wait_until_ended(scene)
     assert run.why == "codex is logged in, and idle"
 
 
-async def test_a_missing_code_is_waited_for_twice_then_the_run_pauses_and_ends_when_the_agent_goes_on():
-    scene = scene_of()
+async def test_a_missing_code_is_awaited_twice_then_the_run_pauses():
+    scene = build_scene()
     async with run_engine(scene):
-        find(scene, "auth.required", rule="signal.auth_needed", source="signal", captures={})
+        add_auth_detection(scene, "auth.required", rule="signal.auth_needed", source="signal", captures={})
         await advance_time(scene, 5.0, times=10)
         run = scene.runs.stored_runs[RunId(1)]
         assert run.status == "paused"
@@ -101,9 +101,9 @@ async def test_a_missing_code_is_waited_for_twice_then_the_run_pauses_and_ends_w
 
 
 async def test_an_agent_that_continues_is_logged_in_once_the_flag_is_cleared():
-    scene = scene_of()
+    scene = build_scene()
     async with run_engine(scene):
-        find(scene, "auth.required", rule="signal.auth_needed", source="signal", captures={})
+        add_auth_detection(scene, "auth.required", rule="signal.auth_needed", source="signal", captures={})
         await advance_time(scene, 5.0, times=10)
         scene.pane_observer.change_pane(scene.pane, state="running")
         await advance_time(scene, 1.0, times=3)
@@ -115,9 +115,9 @@ async def test_an_agent_that_continues_is_logged_in_once_the_flag_is_cleared():
 
 @pytest.mark.parametrize("captures", [{}, {"url": TOLD["url"]}], ids=["no code", "an address alone"])
 async def test_stopping_after_the_login_report_does_not_end_the_pause(captures):
-    scene = scene_of(state="running")
+    scene = build_scene(state="running")
     async with run_engine(scene):
-        find(scene, "auth.required", rule="signal.auth_needed", source="signal", captures=captures)
+        add_auth_detection(scene, "auth.required", rule="signal.auth_needed", source="signal", captures=captures)
         await advance_time(scene)
         scene.pane_observer.change_pane(scene.pane, state="idle")
         await advance_time(scene, 5.0, times=20)
@@ -136,41 +136,41 @@ async def test_stopping_after_the_login_report_does_not_end_the_pause(captures):
     ids=["whole", "cut"],
 )
 async def test_an_address_without_a_code_is_shown_if_it_is_complete(url, words):
-    scene = scene_of(agent="gemini")
+    scene = build_scene(agent="gemini")
     async with run_engine(scene):
-        find(scene, captures={"url": url})
+        add_auth_detection(scene, captures={"url": url})
         await advance_time(scene, times=3)
         run = scene.runs.stored_runs[RunId(1)]
     assert words in run.plan
     assert [get_action_kind(one) for one in scene.gate.executed] == ["notify"]
 
 
-async def test_a_code_that_appears_later_has_a_run_of_its_own():
-    scene = scene_of()
-    scene.gate.after_action = logs_in(scene)
+async def test_a_code_that_appears_later_starts_its_own_run():
+    scene = build_scene()
+    scene.gate.after_action = log_in_after_approval(scene)
     async with run_engine(scene):
-        find(scene, "auth.required", rule="signal.auth_needed", source="signal", captures={})
+        add_auth_detection(scene, "auth.required", rule="signal.auth_needed", source="signal", captures={})
         await advance_time(scene, 5.0)
-        find(scene)
+        add_auth_detection(scene)
         first, second = await wait_until_ended(scene), await wait_until_ended(scene, 2)
     assert "run of its own" in first.why
     assert second.why == "codex is logged in, and idle"
 
 
-async def test_done_without_a_login_pauses():
-    scene = scene_of()
+async def test_an_approval_without_a_login_pauses_the_run():
+    scene = build_scene()
     async with run_engine(scene):
-        find(scene)
+        add_auth_detection(scene)
         await advance_time(scene, 10.0, times=8)
         run = scene.runs.stored_runs[RunId(1)]
         assert (run.status, "it still asks for a login" in run.plan) == ("paused", True)
 
 
-async def test_a_person_who_stops_it_ends_it_and_a_way_that_fails_does_not():
-    scene = scene_of()
+async def test_a_denial_cancels_the_run_and_a_failed_channel_does_not():
+    scene = build_scene()
     scene.gate.errors = [Refused("no terminal"), Refused("no", details={"why": "denied"})]
     async with run_engine(scene):
-        find(scene)
+        add_auth_detection(scene)
         run = await wait_until_ended(scene)
     assert (run.status, run.why) == ("cancelled", "a person takes care of the login")
 
@@ -183,17 +183,17 @@ async def test_a_person_who_stops_it_ends_it_and_a_way_that_fails_does_not():
     ],
 )
 async def test_a_past_login_request_is_ignored(facts, status, why):
-    scene = scene_of(**facts)
+    scene = build_scene(**facts)
     async with run_engine(scene):
-        find(scene)
+        add_auth_detection(scene)
         run = await wait_until_ended(scene)
     assert (run.status, run.why, scene.gate.executed) == (status, why, [])
 
 
 async def test_the_workflow_never_types_anything():
-    scene = scene_of()
-    scene.gate.after_action = logs_in(scene)
+    scene = build_scene()
+    scene.gate.after_action = log_in_after_approval(scene)
     async with run_engine(scene):
-        find(scene)
+        add_auth_detection(scene)
         await wait_until_ended(scene)
     assert {get_action_kind(action) for action in scene.gate.executed} == {"notify", "ask_person"}

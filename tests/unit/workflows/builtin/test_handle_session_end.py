@@ -20,24 +20,24 @@ OVER = SessionRecord(
     is_over=True,
     end_reason="completed",
 )
-TOLD = {"total": "100,117", "input": "90,506", "cached": "3,008,512", "output": "9,611", "reasoning": "7,168"}
+CAPTURES = {"total": "100,117", "input": "90,506", "cached": "3,008,512", "output": "9,611", "reasoning": "7,168"}
 
 
-def scene_of(*known: SessionRecord) -> WorkflowScene:
+def build_scene(*known: SessionRecord) -> WorkflowScene:
     scene = WorkflowScene(WORKFLOW)
     scene.sessions.stored_sessions = list(known)
     return scene
 
 
-async def lived(scene: WorkflowScene, **more):
+async def run_workflow(scene: WorkflowScene, **more):
     async with run_engine(scene):
-        scene.add_detection("session.summary", **{"runtime": RUNTIME, "agent": "codex", "captures": TOLD} | more)
+        scene.add_detection("session.summary", **{"runtime": RUNTIME, "agent": "codex", "captures": CAPTURES} | more)
         return await wait_until_ended(scene)
 
 
 async def test_printed_tokens_are_stored_and_the_resume_command_is_noted():
-    scene = scene_of(OVER)
-    run = await lived(scene)
+    scene = build_scene(OVER)
+    run = await run_workflow(scene)
     assert run.why == "session 12 of codex is over (completed): 100,117 tokens; `visor revive 12` takes it up again"
     assert scene.sessions.stored_sessions[0].tokens["cached"] == 3_008_512
     assert scene.gate.executed == []
@@ -45,9 +45,9 @@ async def test_printed_tokens_are_stored_and_the_resume_command_is_noted():
 
 
 async def test_a_slow_exit_is_awaited():
-    scene = scene_of(replace(OVER, is_over=False))
+    scene = build_scene(replace(OVER, is_over=False))
     async with run_engine(scene):
-        scene.add_detection("session.summary", runtime=RUNTIME, agent="codex", captures=TOLD)
+        scene.add_detection("session.summary", runtime=RUNTIME, agent="codex", captures=CAPTURES)
         await advance_time(scene, 1.0, 5)
         scene.sessions.stored_sessions = [OVER]
         run = await wait_until_ended(scene)
@@ -55,19 +55,19 @@ async def test_a_slow_exit_is_awaited():
 
 
 async def test_the_resume_hint_gives_the_missing_session_id():
-    scene = scene_of(replace(OVER, session="", resume=()))
+    scene = build_scene(replace(OVER, session="", resume=()))
     async with run_engine(scene):
-        scene.add_detection("session.summary", runtime=RUNTIME, captures=TOLD)
+        scene.add_detection("session.summary", runtime=RUNTIME, captures=CAPTURES)
         await advance_time(scene)
         scene.add_detection("session.resume_hint", runtime=RUNTIME, captures={"session_id": "0196"})
         await wait_until_ended(scene)
     assert scene.sessions.stored_sessions[0].session == "0196"
 
 
-async def test_it_goes_on_without_its_pane():
-    scene = scene_of(OVER)
+async def test_the_run_completes_after_its_pane_is_closed():
+    scene = build_scene(OVER)
     async with run_engine(scene):
-        scene.add_detection("session.summary", runtime=RUNTIME, captures=TOLD)
+        scene.add_detection("session.summary", runtime=RUNTIME, captures=CAPTURES)
         await advance_time(scene)
         scene.services.remove_pane(scene.pane)
         scene.events.publish(Event(at=0, kind="pane_gone", pane=scene.pane))
@@ -75,10 +75,10 @@ async def test_it_goes_on_without_its_pane():
     assert run.status == "completed"
 
 
-async def test_the_session_that_is_named_counts_not_the_one_that_follows_it():
+async def test_the_session_named_in_the_event_is_updated_not_the_next_one():
     follows = replace(OVER, id=SessionId(13), session="0197", is_over=False)
-    scene = scene_of(OVER, follows)
-    run = await lived(scene, captures={**TOLD, "session_id": "0196"})
+    scene = build_scene(OVER, follows)
+    run = await run_workflow(scene, captures={**CAPTURES, "session_id": "0196"})
     assert run.why.startswith("session 12 ")
 
 
@@ -90,11 +90,11 @@ async def test_the_session_that_is_named_counts_not_the_one_that_follows_it():
     ],
 )
 async def test_a_missing_or_open_session_is_left_alone(known, status, why):
-    run = await lived(scene_of(*known))
+    run = await run_workflow(build_scene(*known))
     assert (run.status, run.why) == (status, why)
 
 
-def test_only_whole_numbers_are_counts():
+def test_only_integers_are_parsed_as_token_counts():
     assert parse_token_counts({"total": "1,2", "input": "many", "output": "-3", "cached": "9" * 40}) == {"total": 12}
 
 

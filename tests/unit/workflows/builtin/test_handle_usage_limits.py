@@ -23,7 +23,7 @@ RUNTIME = RuntimeId(4)
 HOUR = 3600
 
 
-class Desk:
+class LimitScene:
     """An agent that has reached its limit, which ends in an hour."""
 
     def __init__(self, agent: str = "codex", **facts):
@@ -31,15 +31,15 @@ class Desk:
         self.ends_at = self.scene.clock.now() + HOUR * NS + 7 * NS
         known = {"agent": agent, "runtime": RUNTIME, "state": "error", "usage_limited": True, "session": "abc"}
         known |= {"resets_at": self.ends_at, "resume": ("codex", "resume", "abc"), "cwd": "/work"}
-        self.now(**known | facts)
-        self.scene.gate.after_action = lambda _: self.now(state="running", usage_limited=False, resets_at=None)
+        self.set_facts(**known | facts)
+        self.scene.gate.after_action = lambda _: self.set_facts(state="running", usage_limited=False, resets_at=None)
 
-    def now(self, **facts) -> None:
+    def set_facts(self, **facts) -> None:
         if "state" in facts:
             facts["state_at"] = self.scene.clock.now()
         self.scene.pane_observer.change_pane(self.scene.pane, **facts)
 
-    def find(self, **more) -> None:
+    def add_detection_of_limit(self, **more) -> None:
         agent = self.scene.pane_observer.observations[self.scene.pane].agent
         known = {"type_": "usage.reached", "rule": "signal.usage_limited", "source": "signal", "severity": "error"}
         self.scene.add_detection(**known | {"agent": agent, "runtime": RUNTIME} | more)
@@ -49,11 +49,11 @@ class Desk:
         return self.scene.runs.stored_runs[RunId(1)]
 
     @property
-    def done(self) -> list[str]:
-        """What was typed or chosen."""
+    def sent_inputs(self) -> list[str]:
+        """Return the texts that were typed and the dialog choices that were taken."""
         return [one.text if isinstance(one, SendText) else one.choice for one in self.scene.gate.executed]
 
-    async def until(self, status: str) -> Run:
+    async def wait_for_status(self, status: str) -> Run:
         for _ in range(60):
             await let_tasks_run()
             if self.run.status == status:
@@ -61,19 +61,19 @@ class Desk:
             await advance_time(self.scene, 1.0)
         raise AssertionError(self.run)
 
-    async def end_of_limit(self) -> None:
-        """The wall clock comes to the end, in naps as they are taken."""
+    async def advance_to_reset(self) -> None:
+        """Advance the clock to the reset time in steps of 30 seconds."""
         await advance_time(self.scene, 30.0, HOUR // 30 + 2)
 
 
-async def test_it_pauses_with_a_plan_at_once_and_goes_on_once_at_the_end():
-    desk = Desk()
-    async with run_engine(desk.scene):
-        began = desk.scene.clock.now()
-        desk.find()
-        await advance_time(desk.scene, 0.0, 3)
-        assert (desk.run.status, desk.run.due_at) == ("paused", desk.ends_at + 5 * NS)
-        assert desk.scene.clock.now() == began
+async def test_the_run_pauses_with_a_plan_and_prompts_once_after_the_reset():
+    limit = LimitScene()
+    async with run_engine(limit.scene):
+        began = limit.scene.clock.now()
+        limit.add_detection_of_limit()
+        await advance_time(limit.scene, 0.0, 3)
+        assert (limit.run.status, limit.run.due_at) == ("paused", limit.ends_at + 5 * NS)
+        assert limit.scene.clock.now() == began
         for part in (
             "2026-01-01 13:00:07 UTC, in 1 h",
             "session abc",
@@ -81,125 +81,125 @@ async def test_it_pauses_with_a_plan_at_once_and_goes_on_once_at_the_end():
             "'proceed.'",
             "visor workflow cancel 1",
         ):
-            assert part in desk.run.plan
-        assert desk.scene.detections.handling_by_event[1].action == "paused, as planned"
-        await advance_time(desk.scene, 30.0, 100)
-        assert desk.done == []
-        await desk.end_of_limit()
-        run = await wait_until_ended(desk.scene)
+            assert part in limit.run.plan
+        assert limit.scene.detections.handling_by_event[1].action == "paused, as planned"
+        await advance_time(limit.scene, 30.0, 100)
+        assert limit.sent_inputs == []
+        await limit.advance_to_reset()
+        run = await wait_until_ended(limit.scene)
     assert (run.status, run.why) == ("completed", "the limit is over and the agent works again")
-    assert desk.done == ["proceed."]
+    assert limit.sent_inputs == ["proceed."]
 
 
 async def test_a_reset_time_without_seconds_is_rounded_up_to_the_minute():
-    desk = Desk()
+    limit = LimitScene()
     minute = 60 * NS
-    even = desk.ends_at // minute * minute
-    desk.now(resets_at=even)
-    async with run_engine(desk.scene):
-        desk.find()
-        assert (await desk.until("paused")).due_at == even + minute
+    even = limit.ends_at // minute * minute
+    limit.set_facts(resets_at=even)
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        assert (await limit.wait_for_status("paused")).due_at == even + minute
 
 
-async def test_a_minute_that_has_begun_is_not_past():
-    desk = Desk()
-    minute = desk.scene.clock.now() // (60 * NS) * 60 * NS
-    desk.now(resets_at=minute)
-    await desk.scene.clock.advance(20.0)
-    async with run_engine(desk.scene):
-        desk.find()
-        assert (await desk.until("paused")).due_at == minute + 60 * NS
+async def test_a_reset_in_the_current_minute_is_not_past():
+    limit = LimitScene()
+    minute = limit.scene.clock.now() // (60 * NS) * 60 * NS
+    limit.set_facts(resets_at=minute)
+    await limit.scene.clock.advance(20.0)
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        assert (await limit.wait_for_status("paused")).due_at == minute + 60 * NS
 
 
 async def test_an_agent_that_reports_its_limit_before_it_stops_is_awaited():
-    desk = Desk(state="running")
-    async with run_engine(desk.scene):
-        desk.find()
-        await advance_time(desk.scene, 1.0)
-        assert (desk.run.status, desk.run.plan) == ("running", "")
-        desk.now(state="error")
-        await advance_time(desk.scene, 0.0, 3)
-        assert (desk.run.status, desk.run.due_at) == ("paused", desk.ends_at + 5 * NS)
-        assert desk.done == []
+    limit = LimitScene(state="running")
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await advance_time(limit.scene, 1.0)
+        assert (limit.run.status, limit.run.plan) == ("running", "")
+        limit.set_facts(state="error")
+        await advance_time(limit.scene, 0.0, 3)
+        assert (limit.run.status, limit.run.due_at) == ("paused", limit.ends_at + 5 * NS)
+        assert limit.sent_inputs == []
 
 
 async def test_an_agent_that_finishes_its_work_first_is_checked_again():
-    desk = Desk(state="running")
-    async with run_engine(desk.scene):
-        desk.find()
-        await advance_time(desk.scene, 1.0, 50)
-        assert (desk.run.status, desk.run.why) == ("waiting", "waiting for a time")
-        desk.now(state="error")
-        run = await desk.until("paused")
-        assert (run.due_at, desk.done) == (desk.ends_at + 5 * NS, [])
+    limit = LimitScene(state="running")
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await advance_time(limit.scene, 1.0, 50)
+        assert (limit.run.status, limit.run.why) == ("waiting", "waiting for a time")
+        limit.set_facts(state="error")
+        run = await limit.wait_for_status("paused")
+        assert (run.due_at, limit.sent_inputs) == (limit.ends_at + 5 * NS, [])
 
 
-async def test_an_agent_that_works_on_in_spite_of_its_limit_is_left_alone():
-    desk = Desk(state="running")
-    async with run_engine(desk.scene):
-        desk.find()
-        await advance_time(desk.scene, 1.0, 800)
-        run = await wait_until_ended(desk.scene)
-    assert (run.status, run.why, desk.done) == ("cancelled", "the agent is still working", [])
+async def test_an_agent_that_keeps_working_despite_its_limit_gets_no_prompt():
+    limit = LimitScene(state="running")
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await advance_time(limit.scene, 1.0, 800)
+        run = await wait_until_ended(limit.scene)
+    assert (run.status, run.why, limit.sent_inputs) == ("cancelled", "the agent is still working", [])
 
 
 async def test_the_reset_time_of_the_event_is_used_if_the_agent_reports_none():
-    desk = Desk(resets_at=None, usage_limited=False, screen=("■ You’ve hit your usage limit.",))
+    limit = LimitScene(resets_at=None, usage_limited=False, screen=("■ You’ve hit your usage limit.",))
     row = {"rule": "codex.usage.reached", "source": "stream", "context": "■ You’ve hit your usage limit."}
-    async with run_engine(desk.scene):
-        desk.find(evidence={"resets_at": desk.ends_at}, captures={"try_again_at": "8:09 AM"}, **row)
-        assert (await desk.until("paused")).due_at == desk.ends_at + 5 * NS
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit(evidence={"resets_at": limit.ends_at}, captures={"try_again_at": "8:09 AM"}, **row)
+        assert (await limit.wait_for_status("paused")).due_at == limit.ends_at + 5 * NS
 
 
 async def test_an_agent_without_signals_yet_is_awaited():
-    desk = Desk()
-    async with run_engine(desk.scene):
-        desk.find()
-        await desk.until("paused")
-        desk.now(state="unknown", usage_limited=False, resets_at=None)
-        await advance_time(desk.scene, 30.0, HOUR // 30)
-        await advance_time(desk.scene, 1.0, 20)
-        assert (desk.run.status, desk.done) == ("running", [])
-        desk.now(state="idle")
-        await advance_time(desk.scene, 1.0, 3)
-        assert desk.done == ["proceed."]
+    limit = LimitScene()
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await limit.wait_for_status("paused")
+        limit.set_facts(state="unknown", usage_limited=False, resets_at=None)
+        await advance_time(limit.scene, 30.0, HOUR // 30)
+        await advance_time(limit.scene, 1.0, 20)
+        assert (limit.run.status, limit.sent_inputs) == ("running", [])
+        limit.set_facts(state="idle")
+        await advance_time(limit.scene, 1.0, 3)
+        assert limit.sent_inputs == ["proceed."]
 
 
 @pytest.mark.parametrize("auto_resume", [True, False])
 async def test_a_past_reset_time_continues_the_agent_at_once(auto_resume):
-    desk = Desk()
-    desk.now(resets_at=desk.scene.clock.now() - 10 * 60 * NS)
-    desk.scene.preferences.set_values(auto_resume=auto_resume)
-    async with run_engine(desk.scene):
-        began = desk.scene.clock.now()
-        desk.find()
-        await advance_time(desk.scene, 0.0, 5)
-        assert desk.scene.clock.now() == began
-        assert desk.done == (["proceed."] if auto_resume else [])
+    limit = LimitScene()
+    limit.set_facts(resets_at=limit.scene.clock.now() - 10 * 60 * NS)
+    limit.scene.preferences.set_values(auto_resume=auto_resume)
+    async with run_engine(limit.scene):
+        began = limit.scene.clock.now()
+        limit.add_detection_of_limit()
+        await advance_time(limit.scene, 0.0, 5)
+        assert limit.scene.clock.now() == began
+        assert limit.sent_inputs == (["proceed."] if auto_resume else [])
         if not auto_resume:
-            assert desk.run.status == "paused"
-            assert "ended at 2026-01-01 11:50:00 UTC" in desk.run.plan
+            assert limit.run.status == "paused"
+            assert "ended at 2026-01-01 11:50:00 UTC" in limit.run.plan
 
 
 async def test_a_past_reset_time_does_not_continue_in_a_changed_pane():
-    desk = Desk(state="waiting_approval")
-    desk.now(resets_at=desk.scene.clock.now() - 10 * 60 * NS)
-    async with run_engine(desk.scene):
-        desk.find()
-        run = await wait_until_ended(desk.scene)
-    assert (run.status, desk.done) == ("cancelled", [])
+    limit = LimitScene(state="waiting_approval")
+    limit.set_facts(resets_at=limit.scene.clock.now() - 10 * 60 * NS)
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        run = await wait_until_ended(limit.scene)
+    assert (run.status, limit.sent_inputs) == ("cancelled", [])
 
 
 @pytest.mark.parametrize("ends_at", [None, 1])
 async def test_without_a_recent_reset_time_a_person_decides(ends_at):
-    desk = Desk(resets_at=ends_at)
-    async with run_engine(desk.scene) as engine:
-        desk.find()
-        run = await desk.until("paused")
+    limit = LimitScene(resets_at=ends_at)
+    async with run_engine(limit.scene) as engine:
+        limit.add_detection_of_limit()
+        run = await limit.wait_for_status("paused")
         assert run.due_at is None and "before a person says so" in run.plan
         await engine.resume(run.id, "human:1")
-        assert (await wait_until_ended(desk.scene)).status == "completed"
-    assert desk.done == ["proceed."]
+        assert (await wait_until_ended(limit.scene)).status == "completed"
+    assert limit.sent_inputs == ["proceed."]
 
 
 @pytest.mark.parametrize(
@@ -210,148 +210,148 @@ async def test_without_a_recent_reset_time_a_person_decides(ends_at):
         ({"agent": "", "runtime": None}, "the pane changed during the pause: its agent has exited"),
     ],
 )
-async def test_a_change_during_the_pause_steps_back_at_once(facts, why):
-    desk = Desk()
-    async with run_engine(desk.scene):
-        desk.find()
-        await desk.until("paused")
-        desk.now(**facts)
-        await advance_time(desk.scene, 0.0, 3)
-        assert (desk.run.status, desk.run.why, desk.done) == ("cancelled", why, [])
+async def test_a_pane_change_during_the_pause_cancels_the_run_at_once(facts, why):
+    limit = LimitScene()
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await limit.wait_for_status("paused")
+        limit.set_facts(**facts)
+        await advance_time(limit.scene, 0.0, 3)
+        assert (limit.run.status, limit.run.why, limit.sent_inputs) == ("cancelled", why, [])
 
 
 @pytest.mark.parametrize(
     ("facts", "part"),
     [({"session": "other"}, "in another session"), ({"state": "waiting_approval"}, "codex is waiting_approval")],
 )
-async def test_a_changed_pane_is_not_touched(facts, part):
-    desk = Desk()
-    async with run_engine(desk.scene):
-        desk.find()
-        await desk.until("paused")
-        desk.now(**facts)
-        await desk.end_of_limit()
-        run = await wait_until_ended(desk.scene)
-    assert (run.status, desk.done) == ("cancelled", [])
+async def test_a_changed_pane_gets_no_prompt(facts, part):
+    limit = LimitScene()
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await limit.wait_for_status("paused")
+        limit.set_facts(**facts)
+        await limit.advance_to_reset()
+        run = await wait_until_ended(limit.scene)
+    assert (run.status, limit.sent_inputs) == ("cancelled", [])
     assert part in run.why
 
 
 @pytest.mark.parametrize("why", ["human_typing", "composer_not_empty"])
-async def test_a_typing_user_makes_it_step_back(why):
-    desk = Desk()
-    desk.scene.gate.errors = [Conflict("somebody types", details={"why": why})]
-    async with run_engine(desk.scene):
-        desk.find()
-        await desk.until("paused")
-        await desk.end_of_limit()
-        run = await wait_until_ended(desk.scene)
-    assert (run.status, run.why, desk.done) == ("cancelled", "a person uses the pane: somebody types", [])
+async def test_a_typing_user_cancels_the_run(why):
+    limit = LimitScene()
+    limit.scene.gate.errors = [Conflict("somebody types", details={"why": why})]
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await limit.wait_for_status("paused")
+        await limit.advance_to_reset()
+        run = await wait_until_ended(limit.scene)
+    assert (run.status, run.why, limit.sent_inputs) == ("cancelled", "a person uses the pane: somebody types", [])
 
 
-async def test_it_is_switched_off_in_the_middle_of_a_pause():
-    desk = Desk()
-    async with run_engine(desk.scene):
-        desk.find()
-        await desk.until("paused")
-        desk.scene.modes.modes["handle_usage_limits"] = "off"
-        desk.scene.events.publish(Event(at=0, kind="config_reloaded"))
-        await advance_time(desk.scene, 0.0, 3)
-        assert (desk.run.status, desk.run.why) == ("cancelled", "handle_usage_limits is switched off")
+async def test_switching_the_workflow_off_cancels_a_paused_run():
+    limit = LimitScene()
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await limit.wait_for_status("paused")
+        limit.scene.modes.modes["handle_usage_limits"] = "off"
+        limit.scene.events.publish(Event(at=0, kind="config_reloaded"))
+        await advance_time(limit.scene, 0.0, 3)
+        assert (limit.run.status, limit.run.why) == ("cancelled", "handle_usage_limits is switched off")
 
 
-async def test_pause_on_limit_is_honoured_before_and_in_the_middle():
-    desk = Desk()
-    desk.scene.preferences.set_values(pause_on_limit=False)
-    async with run_engine(desk.scene):
-        desk.find()
-        assert (await wait_until_ended(desk.scene)).why == "pause_on_limit is off"
-    desk = Desk()
-    async with run_engine(desk.scene):
-        desk.find()
-        await desk.until("paused")
-        desk.scene.preferences.set_values(pause_on_limit=False)
-        desk.scene.events.publish(Event(at=0, kind="config_reloaded"))
-        await advance_time(desk.scene, 0.0, 3)
-        assert (desk.run.status, desk.run.why) == (
+async def test_pause_on_limit_is_checked_before_and_during_the_pause():
+    limit = LimitScene()
+    limit.scene.preferences.set_values(pause_on_limit=False)
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        assert (await wait_until_ended(limit.scene)).why == "pause_on_limit is off"
+    limit = LimitScene()
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await limit.wait_for_status("paused")
+        limit.scene.preferences.set_values(pause_on_limit=False)
+        limit.scene.events.publish(Event(at=0, kind="config_reloaded"))
+        await advance_time(limit.scene, 0.0, 3)
+        assert (limit.run.status, limit.run.why) == (
             "cancelled",
             "the pane changed during the pause: pause_on_limit is off",
         )
 
 
-async def test_without_auto_resume_it_waits_for_a_person_also_when_that_is_said_later():
-    desk = Desk()
-    async with run_engine(desk.scene) as engine:
-        desk.find()
-        await desk.until("paused")
-        desk.scene.preferences.set_values(auto_resume=False)
-        await desk.end_of_limit()
-        run = await desk.until("paused")
+async def test_without_auto_resume_the_run_waits_for_a_person():
+    limit = LimitScene()
+    async with run_engine(limit.scene) as engine:
+        limit.add_detection_of_limit()
+        await limit.wait_for_status("paused")
+        limit.scene.preferences.set_values(auto_resume=False)
+        await limit.advance_to_reset()
+        run = await limit.wait_for_status("paused")
         assert run.due_at is None and run.plan.startswith("Trouble: auto_resume is off")
-        assert desk.done == []
-        desk.now(usage_limited=False, resets_at=None)
+        assert limit.sent_inputs == []
+        limit.set_facts(usage_limited=False, resets_at=None)
         await engine.resume(run.id, "human:1")
-        assert (await wait_until_ended(desk.scene)).status == "completed"
-    assert desk.done == ["proceed."]
+        assert (await wait_until_ended(limit.scene)).status == "completed"
+    assert limit.sent_inputs == ["proceed."]
 
 
-async def test_an_agent_that_goes_on_by_itself_is_not_driven():
-    desk = Desk("claude_code", screen=(f"● Usage limit reached · {AUTO_CONTINUE_TEXT} 10:54pm · esc to cancel",))
-    async with run_engine(desk.scene):
-        desk.find()
-        assert "goes on by itself" in (await desk.until("paused")).plan
-        await advance_time(desk.scene, 30.0, HOUR // 30)
-        desk.now(state="running", usage_limited=False, resets_at=None)
-        run = await wait_until_ended(desk.scene)
+async def test_an_agent_that_continues_by_itself_gets_no_prompt():
+    limit = LimitScene("claude_code", screen=(f"● Usage limit reached · {AUTO_CONTINUE_TEXT} 10:54pm · esc to cancel",))
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        assert "goes on by itself" in (await limit.wait_for_status("paused")).plan
+        await advance_time(limit.scene, 30.0, HOUR // 30)
+        limit.set_facts(state="running", usage_limited=False, resets_at=None)
+        run = await wait_until_ended(limit.scene)
     assert (run.status, run.why) == ("completed", "the limit is over and the agent continued by itself")
-    assert desk.done == []
+    assert limit.sent_inputs == []
 
 
 async def test_an_agent_that_does_not_continue_by_itself_is_left_to_a_person():
-    desk = Desk("claude_code", screen=(f"● Usage limit reached · {AUTO_CONTINUE_TEXT} 10:54pm",))
-    async with run_engine(desk.scene):
-        desk.find()
-        await desk.until("paused")
-        await advance_time(desk.scene, 30.0, HOUR // 30 + 10)
-        run = await desk.until("paused")
+    limit = LimitScene("claude_code", screen=(f"● Usage limit reached · {AUTO_CONTINUE_TEXT} 10:54pm",))
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await limit.wait_for_status("paused")
+        await advance_time(limit.scene, 30.0, HOUR // 30 + 10)
+        run = await limit.wait_for_status("paused")
     assert run.plan.startswith("Trouble: the agent said that it goes on by itself, and did not")
-    assert (run.due_at, desk.done) == (None, [])
+    assert (run.due_at, limit.sent_inputs) == (None, [])
 
 
-async def test_a_refusal_is_shown_and_never_answered_by_itself():
-    desk = Desk()
-    desk.scene.gate.after_action = lambda _: desk.now(state="error", usage_limited=True, resets_at=None)
-    async with run_engine(desk.scene):
-        desk.find()
-        await desk.until("paused")
-        await desk.end_of_limit()
-        run = await desk.until("paused")
+async def test_a_second_limit_after_the_prompt_leaves_the_plan_to_a_person():
+    limit = LimitScene()
+    limit.scene.gate.after_action = lambda _: limit.set_facts(state="error", usage_limited=True, resets_at=None)
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await limit.wait_for_status("paused")
+        await limit.advance_to_reset()
+        run = await limit.wait_for_status("paused")
         assert run.plan.startswith("Trouble: the agent was told to go on and was refused again")
-        await advance_time(desk.scene, 30.0, 300)
-    assert (run.due_at, desk.done) == (None, ["proceed."])
+        await advance_time(limit.scene, 30.0, 300)
+    assert (run.due_at, limit.sent_inputs) == (None, ["proceed."])
 
 
-async def test_a_limit_that_was_moved_is_waited_for():
-    desk = Desk()
-    async with run_engine(desk.scene):
-        desk.find()
-        await desk.until("paused")
-        later = desk.ends_at + 2 * HOUR * NS
-        desk.now(resets_at=later)
-        await desk.end_of_limit()
-        run = await desk.until("paused")
-    assert (run.due_at, desk.done) == (later + 5 * NS, [])
+async def test_a_later_reset_time_extends_the_pause():
+    limit = LimitScene()
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await limit.wait_for_status("paused")
+        later = limit.ends_at + 2 * HOUR * NS
+        limit.set_facts(resets_at=later)
+        await limit.advance_to_reset()
+        run = await limit.wait_for_status("paused")
+    assert (run.due_at, limit.sent_inputs) == (later + 5 * NS, [])
 
 
 async def test_an_expired_approval_leaves_the_plan_to_a_person():
-    desk = Desk()
-    desk.scene.gate.errors = [NeedsApproval("question 3 expired", details={"question": 3})]
-    async with run_engine(desk.scene):
-        desk.find()
-        await desk.until("paused")
-        await desk.end_of_limit()
-        run = await desk.until("paused")
+    limit = LimitScene()
+    limit.scene.gate.errors = [NeedsApproval("question 3 expired", details={"question": 3})]
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await limit.wait_for_status("paused")
+        await limit.advance_to_reset()
+        run = await limit.wait_for_status("paused")
     assert run.plan.startswith("Trouble: nobody said in time whether it may go on")
-    assert (run.due_at, desk.done) == (None, [])
+    assert (run.due_at, limit.sent_inputs) == (None, [])
 
 
 @pytest.mark.parametrize(
@@ -363,37 +363,37 @@ async def test_an_expired_approval_leaves_the_plan_to_a_person():
 )
 async def test_the_agents_own_limit_dialog_is_closed_first(agent, choice, done):
     state = "waiting_input" if agent == "gemini" else "error"
-    desk = Desk(agent, screen=(choice,), state=state)
+    limit = LimitScene(agent, screen=(choice,), state=state)
 
     def after(action) -> None:
         is_over = agent == "gemini" or not isinstance(action, AnswerDialog)
-        desk.now(screen=(), **({"state": "running", "usage_limited": False} if is_over else {}))
+        limit.set_facts(screen=(), **({"state": "running", "usage_limited": False} if is_over else {}))
 
-    desk.scene.gate.after_action = after
-    async with run_engine(desk.scene):
-        desk.find()
-        await desk.until("paused")
-        await desk.end_of_limit()
-        assert (await wait_until_ended(desk.scene)).status == "completed"
-    assert desk.done == done
+    limit.scene.gate.after_action = after
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await limit.wait_for_status("paused")
+        await limit.advance_to_reset()
+        assert (await wait_until_ended(limit.scene)).status == "completed"
+    assert limit.sent_inputs == done
 
 
 async def test_an_agent_that_exited_is_resumed_at_the_prompt():
-    desk = Desk("", runtime=None, state="unknown", usage_limited=False, resets_at=None, activity="prompt")
-    desk.now(screen=("ERROR: You've hit your usage limit.",))
+    limit = LimitScene("", runtime=None, state="unknown", usage_limited=False, resets_at=None, activity="prompt")
+    limit.set_facts(screen=("ERROR: You've hit your usage limit.",))
     row = {"rule": "codex.usage.reached", "source": "stream", "context": "ERROR: You've hit your usage limit."}
 
     def after(action) -> None:
         state = "idle" if action.text.startswith("codex") else "running"
-        desk.now(agent="codex", runtime=RuntimeId(9), state=state, screen=())
+        limit.set_facts(agent="codex", runtime=RuntimeId(9), state=state, screen=())
 
-    desk.scene.gate.after_action = after
-    async with run_engine(desk.scene):
-        desk.find(agent="codex", evidence={"resets_at": desk.ends_at}, **row)
-        await desk.until("paused")
-        await desk.end_of_limit()
-        assert (await wait_until_ended(desk.scene)).status == "completed"
-    assert desk.done == ["codex resume abc", "proceed."]
+    limit.scene.gate.after_action = after
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit(agent="codex", evidence={"resets_at": limit.ends_at}, **row)
+        await limit.wait_for_status("paused")
+        await limit.advance_to_reset()
+        assert (await wait_until_ended(limit.scene)).status == "completed"
+    assert limit.sent_inputs == ["codex resume abc", "proceed."]
 
 
 @pytest.mark.parametrize(
@@ -404,31 +404,31 @@ async def test_an_agent_that_exited_is_resumed_at_the_prompt():
     ],
 )
 async def test_a_limit_that_is_over_before_the_run_starts_is_ignored(facts, why):
-    desk = Desk()
-    desk.now(**facts)
-    async with run_engine(desk.scene):
-        desk.find()
-        run = await wait_until_ended(desk.scene)
-    assert (run.status, run.why, desk.done) == ("cancelled", why, [])
+    limit = LimitScene()
+    limit.set_facts(**facts)
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        run = await wait_until_ended(limit.scene)
+    assert (run.status, run.why, limit.sent_inputs) == ("cancelled", why, [])
 
 
 async def test_the_run_continues_after_the_daemon_was_killed_in_the_pause():
-    desk = Desk()
-    async with run_engine(desk.scene):
-        desk.find()
-        await desk.until("paused")
-    async with run_engine(desk.scene):
-        await desk.end_of_limit()
-        assert (await wait_until_ended(desk.scene)).status == "completed"
-    assert desk.done == ["proceed."]
+    limit = LimitScene()
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await limit.wait_for_status("paused")
+    async with run_engine(limit.scene):
+        await limit.advance_to_reset()
+        assert (await wait_until_ended(limit.scene)).status == "completed"
+    assert limit.sent_inputs == ["proceed."]
 
 
 NOON = 1_767_268_800 * NS
 KNOWN = {"run": 7, "agent": "codex", "now": NOON}
 
 
-def test_a_plan_is_four_lines_that_a_person_can_act_on():
-    told = render_plan(
+def test_a_plan_has_four_lines():
+    plan = render_plan(
         LimitSituation(
             **KNOWN,
             session="abc",
@@ -438,7 +438,7 @@ def test_a_plan_is_four_lines_that_a_person_can_act_on():
             due=NOON + 8045 * NS,
         )
     )
-    assert told.splitlines() == [
+    assert plan.splitlines() == [
         "When: the usage limit of codex ends at 2026-01-01 14:14:00 UTC, in 2 h 14 min",
         "What: at 2026-01-01 14:14:05 UTC 'proceed.' is sent once in session abc, if the pane is as it was left",
         "By hand: cd /work && codex resume abc",
@@ -466,5 +466,5 @@ def test_unknown_values_are_stated_in_the_plan(facts, part):
     ("seconds", "words"),
     [(0, "0 s"), (59, "59 s"), (61, "1 min 1 s"), (3607, "1 h"), (200_000, "2 d 7 h"), (-5, "0 s")],
 )
-def test_a_span_has_its_two_largest_parts(seconds, words):
+def test_a_duration_is_formatted_with_its_two_largest_units(seconds, words):
     assert format_duration(seconds * NS) == words

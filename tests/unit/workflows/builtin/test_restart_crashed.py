@@ -24,7 +24,7 @@ CRASHED = SessionRecord(
 )
 
 
-def scene_of(comes: str = "5e55", **facts) -> WorkflowScene:
+def build_scene(comes: str = "5e55", **facts) -> WorkflowScene:
     scene = WorkflowScene(WORKFLOW)
     scene.sessions.stored_sessions = [CRASHED]
     scene.pane_observer.change_pane(scene.pane, **{"activity": "prompt", "cwd": "/src"} | facts)
@@ -39,7 +39,7 @@ def scene_of(comes: str = "5e55", **facts) -> WorkflowScene:
     return scene
 
 
-async def lived(scene: WorkflowScene, crashes: int = 1):
+async def run_workflow(scene: WorkflowScene, crashes: int = 1):
     for _ in range(crashes - 1):
         scene.add_detection("agent.crashed", runtime=RUNTIME)
     await scene.runs.advance_cursor(crashes - 1)
@@ -49,8 +49,8 @@ async def lived(scene: WorkflowScene, crashes: int = 1):
 
 
 async def test_the_session_is_resumed_in_the_same_pane_and_verified():
-    scene = scene_of()
-    run = await lived(scene)
+    scene = build_scene()
+    run = await run_workflow(scene)
     assert (run.status, run.why) == ("completed", "claude_code is running again with session 5e55")
     assert [(one.pane, one.text) for one in scene.gate.executed] == [(scene.pane, "claude --resume 5e55")]
     assert scene.gate.received_preconditions[0].into == "prompt"
@@ -58,8 +58,8 @@ async def test_the_session_is_resumed_in_the_same_pane_and_verified():
 
 @pytest.mark.parametrize(("crashes", "typed"), [(2, 1), (3, 0), (5, 0)])
 async def test_the_third_crash_within_ten_minutes_only_notifies(crashes, typed):
-    scene = scene_of()
-    run = await lived(scene, crashes)
+    scene = build_scene()
+    run = await run_workflow(scene, crashes)
     assert sum(isinstance(one, SendText) for one in scene.gate.executed) == typed
     assert sum(isinstance(one, Notify) for one in scene.gate.executed) == 1 - typed
     assert run.status == "completed"
@@ -67,7 +67,7 @@ async def test_the_third_crash_within_ten_minutes_only_notifies(crashes, typed):
 
 
 async def test_old_crashes_do_not_count():
-    scene = scene_of()
+    scene = build_scene()
     now = scene.clock.now()
     for _ in range(5):
         scene.add_detection("agent.crashed", at=now - 3600 * NS)
@@ -79,37 +79,37 @@ async def test_old_crashes_do_not_count():
 
 @pytest.mark.parametrize("facts", [{"activity": "command"}, {"activity": "unknown"}, {"is_alternate": True}])
 async def test_without_a_known_prompt_the_session_is_resumed_in_a_new_window(facts):
-    scene = scene_of(**facts)
+    scene = build_scene(**facts)
 
     def after(action) -> None:
         new = replace(CRASHED, id=SessionId(13), runtime=RuntimeId(5), is_over=False, pane=PaneId(8))
         scene.sessions.stored_sessions.append(new)
 
     scene.gate.after_action = after
-    run = await lived(scene)
+    run = await run_workflow(scene)
     assert (run.status, run.why) == ("completed", "claude_code is running again with session 5e55, in pane 8")
     (started,) = scene.gate.executed
     assert (started.command, started.cwd, started.where) == (CRASHED.resume, "/src", "window")
 
 
 async def test_a_window_without_the_session_is_reported():
-    scene = scene_of(activity="unknown")
-    run = await lived(scene)
+    scene = build_scene(activity="unknown")
+    run = await run_workflow(scene)
     assert "did not report session" in run.why
     assert [type(one) for one in scene.gate.executed] == [Spawn, Notify]
     assert scene.gate.executed[0].keeps_failure
 
 
-async def test_a_pane_in_which_an_agent_is_again_is_left_alone():
-    scene = scene_of(agent="codex")
-    run = await lived(scene)
+async def test_a_pane_with_a_new_agent_gets_no_restart():
+    scene = build_scene(agent="codex")
+    run = await run_workflow(scene)
     assert (run.status, run.why, scene.gate.executed) == ("cancelled", "codex runs in the pane again", [])
 
 
 async def test_an_agent_without_a_session_id_is_not_resumed():
-    scene = scene_of()
+    scene = build_scene()
     scene.sessions.stored_sessions = [replace(CRASHED, resume=())]
-    run = await lived(scene)
+    run = await run_workflow(scene)
     assert (run.status, scene.gate.executed) == ("cancelled", [])
 
 
@@ -122,25 +122,25 @@ async def test_an_agent_without_a_session_id_is_not_resumed():
     ],
 )
 async def test_a_declined_restart_is_not_executed(error, why):
-    scene = scene_of()
+    scene = build_scene()
     scene.gate.errors = [error]
-    run = await lived(scene)
+    run = await run_workflow(scene)
     assert (run.status, run.why, scene.gate.executed) == ("cancelled", why, [])
 
 
 async def test_a_failed_restart_is_reported_and_not_retried():
-    scene = scene_of(comes="")
-    run = await lived(scene)
+    scene = build_scene(comes="")
+    run = await run_workflow(scene)
     assert run.why == "claude_code did not start again; it is not retried"
     assert [type(one) for one in scene.gate.executed] == [SendText, Notify]
 
 
 async def test_a_restart_with_another_session_is_reported():
-    scene = scene_of(comes="0ther")
-    assert "it has not reported" in (await lived(scene)).why
+    scene = build_scene(comes="0ther")
+    assert "it has not reported" in (await run_workflow(scene)).why
 
 
-def test_the_command_goes_to_the_folder_of_the_session():
+def test_the_restart_command_changes_to_the_folder_of_the_session():
     seen = Observation(at=0, pane=1, cwd="/home/me")
     assert build_resume_command(CRASHED, seen) == "cd /src && claude --resume 5e55"
     assert build_resume_command(replace(CRASHED, cwd="/a b"), seen) == "cd '/a b' && claude --resume 5e55"

@@ -8,23 +8,23 @@ from termvisor.workflows.builtin import safe_actions
 from termvisor.workflows.calls import SendTextRequest
 from termvisor.workflows.results import ActionStepResult
 from termvisor.workflows.workflow import Workflow
-from tests.unit.workflows.engine.test_engine import asked_for
+from tests.unit.workflows.engine.test_engine import build_manual_run
 from tests.unit.workflows.running_engine import run_engine, wait_until_ended
 
 
-async def looks(context) -> None:
+async def observe_pane(context) -> None:
     await context.note("looked")
 
 
-async def acts(context) -> str:
-    return (await safe_actions.act_safely(context, SendTextRequest(text="hello"), looks)).status
+async def run_action(context) -> str:
+    return (await safe_actions.act_safely(context, SendTextRequest(text="hello"), observe_pane)).status
 
 
 async def run_with(*errors):
-    scene = WorkflowScene(Workflow(name="refresh", summary="", run=acts))
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=run_action))
     scene.gate.errors = list(errors)
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         return await wait_until_ended(scene), scene
 
 
@@ -42,7 +42,7 @@ async def test_a_transient_refusal_is_checked_and_retried():
         ("dialog_open", "failed", "it was refused"),
     ],
 )
-async def test_a_permanent_refusal_ends_it_at_once(why, status, words):
+async def test_a_permanent_refusal_ends_the_run_at_once(why, status, words):
     run, scene = await run_with(Conflict("it was refused", details={"why": why}))
     assert (run.status, scene.gate.executed) == (status, [])
     assert words in run.why

@@ -15,7 +15,7 @@ RUNTIME = RuntimeId(4)
 ROWS = ("TypeError: 'parse_rule' got an unexpected keyword", "● Update(src/a.py)", "  parse_rule(text)", "✻ Thinking…")
 
 
-def scene_of(mode: str = "on", **facts) -> WorkflowScene:
+def build_scene(mode: str = "on", **facts) -> WorkflowScene:
     scene = WorkflowScene(WORKFLOW)
     scene.modes.modes["unstick"] = mode
     known = {"agent": "codex", "runtime": RUNTIME, "state": "running", "screen": ROWS}
@@ -30,15 +30,15 @@ def scene_of(mode: str = "on", **facts) -> WorkflowScene:
     return scene
 
 
-async def lived(scene: WorkflowScene):
+async def run_workflow(scene: WorkflowScene):
     async with run_engine(scene):
         scene.add_detection("agent.stuck", runtime=RUNTIME, agent="codex", captures={"minutes": "12"}, source="signal")
         return await wait_until_ended(scene)
 
 
-async def test_a_person_sees_the_screen_and_the_code_and_then_it_is_nudged():
-    scene = scene_of()
-    run = await lived(scene)
+async def test_a_person_is_shown_screen_and_code_before_the_nudge():
+    scene = build_scene()
+    run = await run_workflow(scene)
     asked, sent = scene.gate.executed
     assert isinstance(asked, AskPerson)
     assert "unexpected keyword" in asked.question
@@ -50,46 +50,46 @@ async def test_a_person_sees_the_screen_and_the_code_and_then_it_is_nudged():
 
 
 async def test_an_uncertain_nudge_is_reported_and_not_repeated():
-    scene = scene_of()
+    scene = build_scene()
     scene.gate.outcome = Outcome(status="unknown", why="not_confirmed")
-    run = await lived(scene)
+    run = await run_workflow(scene)
     assert (run.status, "not known whether it arrived" in run.why) == ("completed", True)
     assert sum(isinstance(one, SendText) for one in scene.gate.executed) == 1
 
 
 async def test_in_mode_ask_only_the_action_requires_approval():
-    scene = scene_of("ask")
-    await lived(scene)
+    scene = build_scene("ask")
+    await run_workflow(scene)
     assert [type(one) for one in scene.gate.executed] == [Notify, SendText]
-    assert [terms.asks for terms in scene.gate.received_preconditions] == [False, True]
+    assert [preconditions.asks for preconditions in scene.gate.received_preconditions] == [False, True]
 
 
 @pytest.mark.parametrize("error", [Refused("no", details={"why": "denied"})])
 async def test_a_declined_nudge_is_not_sent(error):
-    scene = scene_of()
+    scene = build_scene()
     scene.gate.errors = [error]
-    run = await lived(scene)
+    run = await run_workflow(scene)
     assert (run.status, run.why, scene.gate.executed) == ("cancelled", "a person declined the nudge", [])
 
 
-async def test_a_person_who_types_there_is_not_disturbed():
-    scene = scene_of("ask")
+async def test_a_typing_user_gets_no_nudge():
+    scene = build_scene("ask")
     scene.gate.errors = [Refused("no terminal"), Conflict("somebody types", details={"why": "human_typing"})]
-    run = await lived(scene)
+    run = await run_workflow(scene)
     assert (run.status, scene.gate.executed) == ("cancelled", [])
 
 
 @pytest.mark.parametrize("facts", [{"state": "idle"}, {"agent": "", "runtime": RUNTIME}, {"state": "waiting_approval"}])
-async def test_one_that_goes_on_by_itself_is_left_alone(facts):
-    scene = scene_of(**facts)
-    run = await lived(scene)
+async def test_an_agent_that_continues_by_itself_is_not_nudged(facts):
+    scene = build_scene(**facts)
+    run = await run_workflow(scene)
     assert (run.status, scene.gate.executed) == ("cancelled", [])
 
 
 async def test_a_missing_ast_grep_is_reported():
-    scene = scene_of()
+    scene = build_scene()
     scene.code_search.result = CodeSearchResult(trouble="ast-grep is not installed, so no code was searched")
-    await lived(scene)
+    await run_workflow(scene)
     assert "ast-grep is not installed" in scene.gate.executed[0].question
     assert "These places" not in scene.gate.executed[1].text
 

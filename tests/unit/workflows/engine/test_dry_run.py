@@ -9,19 +9,19 @@ from termvisor.workflows.calls import WaitFor
 from termvisor.workflows.context import StepBack
 from termvisor.workflows.engine.dry_run import DryRunExecutor, dry_run_workflow
 from termvisor.workflows.workflow import Workflow
-from tests.unit.workflows.engine.test_engine import asked_for
+from tests.unit.workflows.engine.test_engine import build_manual_run
 
 
-async def rehearsed(work):
+async def dry_run(work):
     scene = WorkflowScene()
-    run, engine = asked_for(scene), scene.build_engine()
+    run, engine = build_manual_run(scene), scene.build_engine()
     rehearsal = DryRunExecutor(run, engine.step_runner, scene.gate, scene.clock)
     ending = await dry_run_workflow(Workflow(name="refresh", summary="", run=work), rehearsal, run)
     assert scene.gate.executed == []
     return ending
 
 
-async def test_every_step_is_shown_with_its_verdict_and_nothing_is_done():
+async def test_every_step_is_listed_with_its_verdict_and_not_executed():
     async def work(context) -> str:
         await context.observe()
         await context.wait_for(WaitFor(text="x"))
@@ -32,7 +32,7 @@ async def test_every_step_is_shown_with_its_verdict_and_nothing_is_done():
         await context.send("hello")
         return "done"
 
-    steps, why = await rehearsed(work)
+    steps, why = await dry_run(work)
     assert why == "done"
     assert [step.kind for step in steps] == [
         "observe",
@@ -49,7 +49,7 @@ async def test_every_step_is_shown_with_its_verdict_and_nothing_is_done():
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "expected"),
     [
         (StepBack("no"), "it would step back: no"),
         (KeyError("k"), "it would fail: KeyError: 'k'"),
@@ -57,11 +57,11 @@ async def test_every_step_is_shown_with_its_verdict_and_nothing_is_done():
         (asyncio.CancelledError("mine"), "it would fail: CancelledError: mine"),
     ],
 )
-async def test_a_dry_run_reports_how_the_run_would_end(error, told):
+async def test_a_dry_run_reports_how_the_run_would_end(error, expected):
     async def work(_context) -> None:
         raise error
 
-    assert (await rehearsed(work))[1] == told
+    assert (await dry_run(work))[1] == expected
 
 
 async def test_an_endless_dry_run_ends():
@@ -69,7 +69,7 @@ async def test_an_endless_dry_run_ends():
         while True:
             await context.note("again")
 
-    steps, why = await rehearsed(work)
+    steps, why = await dry_run(work)
     assert len(steps) == 100
     assert "ends after 100 steps" in why
 
@@ -81,6 +81,6 @@ async def test_an_awaited_state_is_assumed_in_later_observations():
         await context.wait_for(WaitFor(prompt=True))
         return (await context.observe(0)).activity
 
-    steps, why = await rehearsed(work)
+    steps, why = await dry_run(work)
     assert why == "prompt"
     assert [step.kind for step in steps] == ["observe", "wait_for", "observe", "wait_for", "observe"]

@@ -19,11 +19,11 @@ from tests.unit.workflows.running_engine import advance_time, run_engine, wait_u
 COMPACTED = Trigger(events=("session.compaction",))
 
 
-def workflow(run, name="refresh", **more) -> Workflow:
+def build_workflow(run, name="refresh", **more) -> Workflow:
     return Workflow(name=name, summary="for tests", run=run, trigger=more.pop("trigger", COMPACTED), **more)
 
 
-def asked_for(scene: WorkflowScene, name: str = "refresh") -> Run:
+def build_manual_run(scene: WorkflowScene, name: str = "refresh") -> Run:
     return Run(
         workflow=name,
         origin="person",
@@ -41,7 +41,7 @@ async def greets(context: Context) -> str:
 
 
 async def test_an_event_starts_the_matching_workflow_and_is_handled_when_it_completes():
-    scene = WorkflowScene(workflow(greets))
+    scene = WorkflowScene(build_workflow(greets))
     async with run_engine(scene):
         found = scene.add_detection()
         run = await wait_until_ended(scene)
@@ -51,16 +51,16 @@ async def test_an_event_starts_the_matching_workflow_and_is_handled_when_it_comp
     assert scene.detections.handling_by_event[found.event].run == run.id
 
 
-async def test_events_of_before_the_first_start_are_left_alone():
-    scene = WorkflowScene(workflow(greets))
+async def test_events_before_the_first_start_are_ignored():
+    scene = WorkflowScene(build_workflow(greets))
     scene.add_detection()
     async with run_engine(scene):
         await advance_time(scene)
     assert scene.runs.stored_runs == {}
 
 
-async def test_one_workflow_answers_an_event_by_priority_and_the_others_are_noted():
-    first, other = workflow(greets, "b", priority=10), workflow(greets, "a", priority=20)
+async def test_the_workflow_with_priority_handles_an_event_and_others_are_noted():
+    first, other = build_workflow(greets, "b", priority=10), build_workflow(greets, "a", priority=20)
     scene = WorkflowScene(other, first)
     async with run_engine(scene):
         scene.add_detection()
@@ -79,7 +79,7 @@ async def test_one_workflow_answers_an_event_by_priority_and_the_others_are_note
     ],
 )
 async def test_an_event_that_does_not_match_is_old_or_unproven_starts_nothing(event, more):
-    scene = WorkflowScene(workflow(greets))
+    scene = WorkflowScene(build_workflow(greets))
     async with run_engine(scene):
         scene.add_detection(event, **more)
         await advance_time(scene)
@@ -87,8 +87,8 @@ async def test_an_event_that_does_not_match_is_old_or_unproven_starts_nothing(ev
     assert await scene.runs.read_cursor() == 1
 
 
-async def test_a_workflow_that_is_off_is_not_started():
-    scene = WorkflowScene(workflow(greets))
+async def test_a_disabled_workflow_is_not_started():
+    scene = WorkflowScene(build_workflow(greets))
     scene.modes.modes["refresh"] = "off"
     async with run_engine(scene):
         scene.add_detection()
@@ -101,7 +101,7 @@ async def test_switching_a_workflow_off_stops_its_open_run():
         await context.wait_for(WaitFor(text="go", timeout=60))
         await context.send("hello")
 
-    scene = WorkflowScene(workflow(slowly))
+    scene = WorkflowScene(build_workflow(slowly))
     async with run_engine(scene):
         scene.add_detection()
         await advance_time(scene)
@@ -117,22 +117,22 @@ async def test_mode_ask_requires_approval_for_every_action_but_notifications():
         await context.notify("title", "text")
         await context.send("hello")
 
-    scene = WorkflowScene(workflow(both))
+    scene = WorkflowScene(build_workflow(both))
     scene.modes.modes["refresh"] = "ask"
     async with run_engine(scene):
         scene.add_detection()
         await wait_until_ended(scene)
-    assert [terms.asks for terms in scene.gate.received_preconditions] == [False, True]
+    assert [preconditions.asks for preconditions in scene.gate.received_preconditions] == [False, True]
 
 
-async def test_a_pane_has_one_run_at_a_time_and_the_next_one_waits_for_its_turn():
+async def test_a_pane_has_one_run_at_a_time_and_the_next_one_is_queued():
     async def waits(context: Context) -> None:
         await context.wait_for(WaitFor(signal="go", timeout=600))
 
-    scene = WorkflowScene(workflow(waits))
+    scene = WorkflowScene(build_workflow(waits))
     async with run_engine(scene) as engine:
-        one = await engine.start_run(asked_for(scene))
-        two = await engine.start_run(asked_for(scene))
+        one = await engine.start_run(build_manual_run(scene))
+        two = await engine.start_run(build_manual_run(scene))
         await advance_time(scene)
         assert [run.status for run in engine.open_runs] == ["running", "waiting"]
         assert scene.runs.steps_by_run.keys() == {one.id}
@@ -142,18 +142,18 @@ async def test_a_pane_has_one_run_at_a_time_and_the_next_one_waits_for_its_turn(
         assert (await wait_until_ended(scene, two.id)).status == "completed"
 
 
-async def test_a_workflow_that_leaves_its_pane_alone_does_not_wait_for_it():
+async def test_a_workflow_without_takes_pane_does_not_wait_for_the_pane():
     async def waits(context: Context) -> None:
         await context.wait_for(WaitFor(signal="go", timeout=600))
 
     async def notes(context: Context) -> None:
         await context.note("seen")
 
-    scene = WorkflowScene(workflow(waits), workflow(notes, "keep", takes_pane=False))
+    scene = WorkflowScene(build_workflow(waits), build_workflow(notes, "keep", takes_pane=False))
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         await advance_time(scene)
-        other = await engine.start_run(asked_for(scene, "keep"))
+        other = await engine.start_run(build_manual_run(scene, "keep"))
         assert (await wait_until_ended(scene, other.id)).status == "completed"
 
 
@@ -164,12 +164,12 @@ async def test_concurrent_runs_are_limited_and_sleeping_runs_do_not_count():
     async def sleeps(context: Context) -> None:
         await context.sleep(60)
 
-    scene = WorkflowScene(workflow(works, takes_pane=False), workflow(sleeps, "nap", takes_pane=False))
+    scene = WorkflowScene(build_workflow(works, takes_pane=False), build_workflow(sleeps, "nap", takes_pane=False))
     scene.max_concurrent = 1
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene, "nap"))
+        await engine.start_run(build_manual_run(scene, "nap"))
         await advance_time(scene)
-        first, second = await engine.start_run(asked_for(scene)), await engine.start_run(asked_for(scene))
+        first, second = await engine.start_run(build_manual_run(scene)), await engine.start_run(build_manual_run(scene))
         await advance_time(scene)
         assert first.id in scene.runs.steps_by_run
         assert second.id not in scene.runs.steps_by_run
@@ -182,7 +182,7 @@ async def test_a_workflow_that_raises_fails_only_its_own_run():
     async def throws(_context: Context) -> None:
         raise KeyError("mine")
 
-    scene = WorkflowScene(workflow(throws, "bad", trigger=Trigger(events=("x",))), workflow(greets))
+    scene = WorkflowScene(build_workflow(throws, "bad", trigger=Trigger(events=("x",))), build_workflow(greets))
     async with run_engine(scene):
         scene.add_detection("x")
         run = await wait_until_ended(scene, 1)
@@ -196,7 +196,7 @@ async def test_a_workflow_that_hangs_outside_its_context_is_ended():
     async def hangs(_context: Context) -> None:
         await asyncio.Event().wait()
 
-    scene = WorkflowScene(workflow(hangs))
+    scene = WorkflowScene(build_workflow(hangs))
     async with run_engine(scene):
         scene.add_detection()
         run = await wait_until_ended(scene)
@@ -205,7 +205,7 @@ async def test_a_workflow_that_hangs_outside_its_context_is_ended():
 
 
 async def test_a_step_that_hangs_is_ended_and_the_pane_is_free_again():
-    scene = WorkflowScene(workflow(greets))
+    scene = WorkflowScene(build_workflow(greets))
     scene.gate.hangs = True
     async with run_engine(scene):
         scene.add_detection()
@@ -218,11 +218,11 @@ async def test_a_step_that_hangs_is_ended_and_the_pane_is_free_again():
     assert other.status == "completed"
 
 
-async def test_a_run_may_step_back():
+async def test_a_run_that_raises_step_back_is_cancelled():
     async def steps_back(_context: Context) -> None:
         raise StepBack("nothing to do")
 
-    scene = WorkflowScene(workflow(steps_back))
+    scene = WorkflowScene(build_workflow(steps_back))
     async with run_engine(scene):
         scene.add_detection()
         run = await wait_until_ended(scene)
@@ -230,7 +230,7 @@ async def test_a_run_may_step_back():
 
 
 async def test_an_action_refused_because_a_user_types_is_retried():
-    scene = WorkflowScene(workflow(greets))
+    scene = WorkflowScene(build_workflow(greets))
     busy = StaleSnapshot("somebody types", details={"outcome": "refused", "why": "human_typing"})
     scene.gate.errors = [busy, busy]
     async with run_engine(scene):
@@ -239,13 +239,13 @@ async def test_an_action_refused_because_a_user_types_is_retried():
     assert run.status == "completed"
     step = (await scene.runs.list_steps(run.id))[0]
     assert (step.attempt, step.status) == (3, "completed")
-    assert [terms.key for terms in scene.gate.received_preconditions] == [
+    assert [preconditions.key for preconditions in scene.gate.received_preconditions] == [
         f"event:1.1.0.{attempt}" for attempt in (1, 2, 3)
     ]
 
 
 async def test_a_denied_action_ends_the_run_and_is_not_retried():
-    scene = WorkflowScene(workflow(greets))
+    scene = WorkflowScene(build_workflow(greets))
     scene.gate.errors = [Refused("the policy says no: quiet hours", details={"outcome": "denied"})] * 9
     async with run_engine(scene):
         scene.add_detection()
@@ -255,7 +255,7 @@ async def test_a_denied_action_ends_the_run_and_is_not_retried():
 
 
 async def test_a_persons_denial_cancels_the_run():
-    scene = WorkflowScene(workflow(greets))
+    scene = WorkflowScene(build_workflow(greets))
     scene.gate.errors = [Refused("a person said no (question 1)", details={"why": "denied"})]
     async with run_engine(scene):
         scene.add_detection()
@@ -271,7 +271,7 @@ async def test_a_workflow_may_catch_a_refused_action():
             return f"{error.status}: {error.why}"
         return "done"
 
-    scene = WorkflowScene(workflow(careful))
+    scene = WorkflowScene(build_workflow(careful))
     scene.gate.errors = [StaleSnapshot("no", details={"outcome": "refused", "why": "alternate_screen"})]
     async with run_engine(scene):
         scene.add_detection()
@@ -284,7 +284,7 @@ async def test_a_run_whose_pane_or_agent_is_gone_is_cancelled(kind):
     async def waits(context: Context) -> None:
         await context.wait_for(WaitFor(signal="go", timeout=600))
 
-    scene = WorkflowScene(workflow(waits))
+    scene = WorkflowScene(build_workflow(waits))
     scene.pane_observer.change_pane(scene.pane, agent="claude_code", runtime=5)
     async with run_engine(scene):
         scene.add_detection(runtime=5, agent="claude_code")
@@ -294,11 +294,11 @@ async def test_a_run_whose_pane_or_agent_is_gone_is_cancelled(kind):
     assert run.status == "cancelled"
 
 
-async def test_a_run_whose_pane_went_while_no_daemon_ran_is_cancelled():
+async def test_a_run_whose_pane_closed_without_a_daemon_is_cancelled():
     async def waits(context: Context) -> None:
         await context.wait_for(WaitFor(signal="go", timeout=600))
 
-    scene = WorkflowScene(workflow(waits))
+    scene = WorkflowScene(build_workflow(waits))
     async with run_engine(scene):
         scene.add_detection()
         await advance_time(scene)
@@ -312,11 +312,11 @@ async def test_a_run_of_a_version_that_is_no_longer_installed_fails_with_a_hint(
     async def waits(context: Context) -> None:
         await context.wait_for(WaitFor(signal="go", timeout=600))
 
-    scene = WorkflowScene(workflow(waits))
+    scene = WorkflowScene(build_workflow(waits))
     async with run_engine(scene):
         scene.add_detection()
         await advance_time(scene)
-    scene.registry = WorkflowScene(workflow(waits, version=2)).registry
+    scene.registry = WorkflowScene(build_workflow(waits, version=2)).registry
     async with run_engine(scene):
         run = await wait_until_ended(scene)
     assert run.status == "failed"
@@ -335,7 +335,7 @@ async def test_cancel_ends_a_run_and_its_cleanup_is_done_once():
         await context.note("tidy")
         cleaned.append(1)
 
-    scene = WorkflowScene(workflow(waits, cleanup=cleanup))
+    scene = WorkflowScene(build_workflow(waits, cleanup=cleanup))
     async with run_engine(scene) as engine:
         scene.add_detection()
         await advance_time(scene)
@@ -352,14 +352,14 @@ async def test_cancel_ends_a_run_and_its_cleanup_is_done_once():
     assert cleaned == [1]
 
 
-async def test_a_run_that_waits_for_its_turn_can_be_cancelled_at_once():
+async def test_a_queued_run_can_be_cancelled_at_once():
     async def waits(context: Context) -> None:
         await context.wait_for(WaitFor(signal="go", timeout=600))
 
-    scene = WorkflowScene(workflow(waits))
+    scene = WorkflowScene(build_workflow(waits))
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
-        second = await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
+        second = await engine.start_run(build_manual_run(scene))
         await engine.cancel(second.id, "never mind", "human:1")
         assert scene.runs.stored_runs[second.id].status == "cancelled"
         with pytest.raises(WorkflowNotFound):
@@ -372,7 +372,7 @@ async def test_a_run_is_paused_and_resumed_by_a_person_also_after_a_restart():
         await context.send("hello")
         return "done"
 
-    scene = WorkflowScene(workflow(waits))
+    scene = WorkflowScene(build_workflow(waits))
     async with run_engine(scene) as engine:
         scene.add_detection()
         await advance_time(scene)
@@ -392,7 +392,7 @@ async def test_a_run_paused_by_a_person_during_its_own_pause_returns_to_it():
     async def limited(context: Context) -> str:
         return (await context.pause("resume at noon", await context.now() + 3600 * NS)).why
 
-    scene = WorkflowScene(workflow(limited))
+    scene = WorkflowScene(build_workflow(limited))
     async with run_engine(scene) as engine:
         scene.add_detection()
         await advance_time(scene)
@@ -411,7 +411,7 @@ async def test_a_run_that_is_not_resumed_yet_is_reported_as_unavailable():
     async def waits(context: Context) -> None:
         await context.wait_for(WaitFor(signal="go", timeout=6000))
 
-    scene = WorkflowScene(workflow(waits))
+    scene = WorkflowScene(build_workflow(waits))
     async with run_engine(scene):
         scene.add_detection()
         await advance_time(scene)
@@ -423,7 +423,7 @@ async def test_a_waiting_run_names_the_possible_answers():
     async def asks(context: Context) -> None:
         await context.ask_person("Go on?", ("go", "stop"), 600)
 
-    scene = WorkflowScene(workflow(asks))
+    scene = WorkflowScene(build_workflow(asks))
     scene.gate.hangs = True
     async with run_engine(scene):
         scene.add_detection()
@@ -432,12 +432,12 @@ async def test_a_waiting_run_names_the_possible_answers():
 
 
 @pytest.mark.parametrize("is_due", [True, False])
-async def test_a_safe_pause_has_a_plan_counts_as_handled_and_ends_at_its_time_or_by_a_person(is_due):
+async def test_a_safe_pause_has_a_plan_and_ends_when_due_or_resumed(is_due):
     async def limited(context: Context) -> str:
         until = await context.now() + 3600 * NS
         return (await context.pause("resume at noon: codex resume 1", until)).why
 
-    scene = WorkflowScene(workflow(limited))
+    scene = WorkflowScene(build_workflow(limited))
     async with run_engine(scene) as engine:
         found = scene.add_detection()
         await advance_time(scene)
@@ -453,8 +453,8 @@ async def test_a_safe_pause_has_a_plan_counts_as_handled_and_ends_at_its_time_or
     assert run.why == ("due" if is_due else "resumed")
 
 
-async def test_a_run_that_waits_for_approval_is_shown_as_waiting_and_has_no_slot():
-    scene = WorkflowScene(workflow(greets, takes_pane=False))
+async def test_a_run_that_waits_for_approval_is_waiting_and_has_no_slot():
+    scene = WorkflowScene(build_workflow(greets, takes_pane=False))
     scene.max_concurrent, scene.gate.hangs = 1, True
     async with run_engine(scene) as engine:
         scene.add_detection()
@@ -475,12 +475,12 @@ async def test_a_run_that_waits_for_approval_is_shown_as_waiting_and_has_no_slot
         assert engine.open_runs[0].status == "waiting"
         assert "request 7" in engine.open_runs[0].why
         scene.gate.hangs = False
-        second = await engine.start_run(asked_for(scene))
+        second = await engine.start_run(build_manual_run(scene))
         assert (await wait_until_ended(scene, second.id)).status == "completed"
 
 
-async def test_the_same_event_is_offered_once_whatever_happens_in_between():
-    scene = WorkflowScene(workflow(greets))
+async def test_an_event_starts_one_run_over_daemon_restarts():
+    scene = WorkflowScene(build_workflow(greets))
     async with run_engine(scene):
         await advance_time(scene)
     for _ in range(3):
@@ -496,9 +496,9 @@ async def asking(context: Context) -> None:
     await context.send("again")
 
 
-async def questioned() -> WorkflowScene:
-    """A run whose first question stays open."""
-    scene = WorkflowScene(workflow(asking))
+async def run_with_open_approval() -> WorkflowScene:
+    """A run whose first approval request stays open."""
+    scene = WorkflowScene(build_workflow(asking))
     scene.gate.hangs = True
     async with run_engine(scene):
         scene.add_detection()
@@ -508,7 +508,7 @@ async def questioned() -> WorkflowScene:
 
 @pytest.mark.parametrize("how", ["cancel", "hold"])
 async def test_the_approval_requests_of_an_ended_or_paused_run_are_withdrawn(how):
-    scene = WorkflowScene(workflow(asking))
+    scene = WorkflowScene(build_workflow(asking))
     scene.gate.hangs = True
     async with run_engine(scene) as engine:
         scene.add_detection()
@@ -521,12 +521,12 @@ async def test_the_approval_requests_of_an_ended_or_paused_run_are_withdrawn(how
 
 
 async def test_a_daemon_that_exits_leaves_its_approval_requests_open():
-    scene = await questioned()
+    scene = await run_with_open_approval()
     assert scene.gate.withdrawn_correlations == []
 
 
-async def test_a_workflow_switched_off_during_an_approval_does_nothing_more():
-    scene = await questioned()
+async def test_a_workflow_switched_off_during_an_approval_executes_nothing():
+    scene = await run_with_open_approval()
     async with run_engine(scene):
         await advance_time(scene)
         scene.modes.modes["refresh"] = "off"
@@ -536,8 +536,8 @@ async def test_a_workflow_switched_off_during_an_approval_does_nothing_more():
     assert scene.gate.withdrawn_correlations == [f"{run.correlation}.1"]
 
 
-async def test_a_workflow_switched_off_while_no_daemon_ran_does_nothing_more():
-    scene = await questioned()
+async def test_a_workflow_switched_off_without_a_daemon_executes_nothing():
+    scene = await run_with_open_approval()
     scene.modes.modes["refresh"] = "off"
     async with run_engine(scene):
         run = await wait_until_ended(scene)

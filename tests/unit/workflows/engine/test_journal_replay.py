@@ -26,7 +26,7 @@ from termvisor.workflows.results import ActionStepResult, EmptyResult
 SEND = ActionCall(wish=SendTextRequest(text="hello"))
 
 
-def step(call, number=0, status="completed", came=None, **more) -> RunStep:
+def build_step(call, number=0, status="completed", came=None, **more) -> RunStep:
     text = encode_redacted(came) if came is not None else more.pop("text", "")
     return RunStep(
         number=number,
@@ -45,20 +45,20 @@ def test_a_call_beyond_the_journal_is_new():
 
 
 def test_a_recorded_call_returns_its_recorded_result():
-    found = match_step([step(SEND, came=ActionStepResult(status="delivered"))], 0, SEND)
+    found = match_step([build_step(SEND, came=ActionStepResult(status="delivered"))], 0, SEND)
     assert found == RecordedStep(ActionStepResult(status="delivered"))
 
 
 @pytest.mark.parametrize("status", ["running", "retry"])
 def test_a_started_call_without_a_result_is_interrupted(status):
-    assert isinstance(match_step([step(SEND, status=status)], 0, SEND), InterruptedStep)
+    assert isinstance(match_step([build_step(SEND, status=status)], 0, SEND), InterruptedStep)
 
 
 @pytest.mark.parametrize(
     "error", [NotDone("no", details={"status": "refused", "why": "reserved"}), TimedOut("too late")]
 )
 def test_a_failed_call_raises_the_same_error(error):
-    found = match_step([step(SEND, status="failed", text=encode_error(error))], 0, SEND)
+    found = match_step([build_step(SEND, status="failed", text=encode_error(error))], 0, SEND)
     assert isinstance(found, RecordedStep)
     assert type(found.error) is type(error)
     assert (found.error.message, found.error.details) == (error.message, error.details)
@@ -66,27 +66,27 @@ def test_a_failed_call_raises_the_same_error(error):
 
 @pytest.mark.parametrize("other", [ActionCall(wish=SendTextRequest(text="other")), NoteCall(text="hello"), ClockCall()])
 def test_a_different_call_is_a_divergence_that_names_the_step(other):
-    with pytest.raises(Diverged, match="step 0 was act send") as told:
-        match_step([step(SEND, came=ActionStepResult(status="delivered"))], 0, other)
-    assert told.value.details == {"step": 0}
+    with pytest.raises(Diverged, match="step 0 was act send") as error:
+        match_step([build_step(SEND, came=ActionStepResult(status="delivered"))], 0, other)
+    assert error.value.details == {"step": 0}
 
 
 def test_a_redacted_secret_does_not_make_a_call_diverge():
     secret = ActionCall(
         wish=SendTextRequest(text="export AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
     )
-    kept = step(secret, came=ActionStepResult(status="delivered"))
+    kept = build_step(secret, came=ActionStepResult(status="delivered"))
     assert "bPxRfiCY" not in kept.given
     assert isinstance(match_step([kept], 0, secret), RecordedStep)
 
 
 def test_a_result_that_cannot_be_decoded_is_a_divergence():
     with pytest.raises(Diverged, match="cannot be decoded"):
-        match_step([step(ClockCall(), text="[]")], 0, ClockCall())
+        match_step([build_step(ClockCall(), text="[]")], 0, ClockCall())
 
 
-def test_a_run_that_ends_before_its_journal_does_diverged():
-    steps = [step(NoteCall(text="a"), came=EmptyResult())]
+def test_a_run_that_ends_before_its_journal_is_a_divergence():
+    steps = [build_step(NoteCall(text="a"), came=EmptyResult())]
     assert find_unreached_step(steps, 1) is None
     assert "ended before step 0" in str(find_unreached_step(steps, 0))
 
@@ -94,7 +94,7 @@ def test_a_run_that_ends_before_its_journal_does_diverged():
 def test_the_journal_is_split_into_work_end_and_cleanup():
     end = RunEnd(status="failed", why="no")
     last = RunStep(number=1, kind=END_STEP_KIND, came=encode_redacted(end), status="completed", at=0)
-    first, after = step(ClockCall()), step(NoteCall(text="tidy"), 2)
+    first, after = build_step(ClockCall()), build_step(NoteCall(text="tidy"), 2)
     assert split_journal([first]) == ([first], None, [])
     assert split_journal([first, last, after]) == ([first], end, [after])
 

@@ -19,7 +19,7 @@ KEYS = ActionCall(wish=PressKeysRequest(keys=("C-c",)), retry=RetryPolicy(times=
 
 
 class ScriptedStepRunner:
-    """Answers in the order of the test's list; an error is raised."""
+    """Returns the results of a list in order; errors are raised."""
 
     def __init__(self, runs: FakeRunStore, *answers):
         self._runs, self._answers = runs, list(answers)
@@ -36,7 +36,7 @@ class ScriptedStepRunner:
         return answer
 
 
-def journaled(*answers, steps=()) -> tuple[JournaledExecutor, FakeRunStore, ScriptedStepRunner, FakeClock]:
+def build_calls(*answers, steps=()) -> tuple[JournaledExecutor, FakeRunStore, ScriptedStepRunner, FakeClock]:
     clock = FakeClock()
     runs = FakeRunStore(open_memory_store(clock))
     run_now(runs.add(RUN))
@@ -44,8 +44,8 @@ def journaled(*answers, steps=()) -> tuple[JournaledExecutor, FakeRunStore, Scri
     return JournaledExecutor(RUN, steps, runs.save_step, means, clock), runs, means, clock
 
 
-async def test_a_step_is_stored_as_running_before_it_is_executed_and_as_completed_before_its_result_is_returned():
-    effects, runs, means, _ = journaled(EmptyResult())
+async def test_a_step_is_stored_before_it_runs_and_its_result_before_it_is_returned():
+    effects, runs, means, _ = build_calls(EmptyResult())
     await effects.execute(NoteCall(text="hello"))
     assert means.journaled == ["running"]
     assert [step.status for step in await runs.list_steps(RUN.id)] == ["completed"]
@@ -53,27 +53,27 @@ async def test_a_step_is_stored_as_running_before_it_is_executed_and_as_complete
 
 async def test_a_result_is_the_same_live_and_in_a_replay():
     secret = "token ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
-    effects, runs, _, _ = journaled(ActionStepResult(status="done", text=secret))
-    heard = await effects.execute(KEYS)
-    again, _, _, _ = journaled(steps=await runs.list_steps(RUN.id))
-    assert await again.execute(KEYS) == heard
-    assert "0123456789abcdef" not in heard.text
+    effects, runs, _, _ = build_calls(ActionStepResult(status="done", text=secret))
+    result = await effects.execute(KEYS)
+    again, _, _, _ = build_calls(steps=await runs.list_steps(RUN.id))
+    assert await again.execute(KEYS) == result
+    assert "0123456789abcdef" not in result.text
 
 
 async def test_a_failure_is_stored_and_raised_again_in_a_replay():
-    effects, runs, _, _ = journaled(TimedOut("late"))
+    effects, runs, _, _ = build_calls(TimedOut("late"))
     with pytest.raises(TimedOut):
         await effects.execute(ClockCall())
-    again, _, _, _ = journaled(steps=await runs.list_steps(RUN.id))
+    again, _, _, _ = build_calls(steps=await runs.list_steps(RUN.id))
     with pytest.raises(TimedOut, match="late"):
         await again.execute(ClockCall())
 
 
 async def test_retries_end_with_the_retry_policy():
     busy = [NotDone("busy", details={"status": "refused", "why": "human_typing"}) for _ in range(3)]
-    effects, runs, means, clock = journaled(*busy)
+    effects, runs, means, clock = build_calls(*busy)
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(_caught(effects.execute(KEYS)))
+        task = group.create_task(_catch(effects.execute(KEYS)))
         for _ in range(4):
             await let_tasks_run()
             await clock.advance(5.0)
@@ -82,7 +82,7 @@ async def test_retries_end_with_the_retry_policy():
     assert (await runs.list_steps(RUN.id))[0].attempt == 3
 
 
-async def _caught(work):
+async def _catch(work):
     try:
         await work
     except NotDone as error:
@@ -90,7 +90,9 @@ async def _caught(work):
 
 
 async def test_a_divergence_closes_the_run_even_if_it_is_caught():
-    effects, _, _, _ = journaled(steps=[RunStep(number=0, kind="now", given='{"type":"now"}', status="running", at=0)])
+    effects, _, _, _ = build_calls(
+        steps=[RunStep(number=0, kind="now", given='{"type":"now"}', status="running", at=0)]
+    )
     for call in (NoteCall(text="x"), ClockCall()):
         with pytest.raises(Diverged, match="step 0"):
             await effects.execute(call)
@@ -99,7 +101,7 @@ async def test_a_divergence_closes_the_run_even_if_it_is_caught():
 
 
 async def test_two_calls_at_once_are_a_divergence():
-    effects, _, means, _ = journaled(ClockReading(at=1))
+    effects, _, means, _ = build_calls(ClockReading(at=1))
     held = asyncio.Event()
 
     async def slow(_call, _going):
@@ -120,7 +122,7 @@ async def _diverged(work) -> None:
 
 
 async def test_a_step_that_cannot_be_stored_is_not_executed():
-    _, _, means, clock = journaled(EmptyResult())
+    _, _, means, clock = build_calls(EmptyResult())
 
     async def full(*_given):
         raise StorageError("disk full")

@@ -8,7 +8,7 @@ from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.calls import WaitFor
 from termvisor.workflows.engine.run_limits import CRASH_LOOP_REASON, RunSlot, RunSlots
 from termvisor.workflows.workflow import Workflow
-from tests.unit.workflows.engine.test_engine import asked_for
+from tests.unit.workflows.engine.test_engine import build_manual_run
 from tests.unit.workflows.running_engine import advance_time, run_engine
 
 
@@ -70,10 +70,10 @@ async def test_a_slot_assigned_at_the_cancellation_goes_to_the_next_waiter():
     assert slots.in_use == 0
 
 
-async def lived(work, daemons: int) -> WorkflowScene:
+async def run_with_daemon_crashes(work, daemons: int) -> WorkflowScene:
     scene = WorkflowScene(Workflow(name="refresh", summary="", run=work))
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         await advance_time(scene)
     for _ in range(daemons):
         async with run_engine(scene):
@@ -87,7 +87,7 @@ async def thinks(context) -> None:
 
 
 async def test_a_run_between_two_steps_is_paused_after_three_daemon_crashes_and_can_be_resumed():
-    scene = await lived(thinks, 2)
+    scene = await run_with_daemon_crashes(thinks, 2)
     assert scene.runs.stored_runs[RunId(1)].status == "running"
     async with run_engine(scene) as engine:
         await advance_time(scene)
@@ -102,12 +102,12 @@ async def test_a_waiting_run_continues_after_many_daemon_crashes():
     async def waits(context) -> None:
         await context.wait_for(WaitFor(signal="go", timeout=6000))
 
-    scene = await lived(waits, 9)
+    scene = await run_with_daemon_crashes(waits, 9)
     assert scene.runs.stored_runs[RunId(1)].status == "running"
 
 
 async def test_signals_of_other_senders_do_not_count_as_crashes():
-    scene = await lived(thinks, 0)
+    scene = await run_with_daemon_crashes(thinks, 0)
     async with run_engine(scene) as engine:
         await advance_time(scene)
         for _ in range(3):

@@ -11,11 +11,11 @@ from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.calls import WaitFor
 from termvisor.workflows.engine.journal_replay import END_STEP_KIND
 from termvisor.workflows.workflow import Workflow
-from tests.unit.workflows.engine.test_engine import asked_for
+from tests.unit.workflows.engine.test_engine import build_manual_run
 from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
 
 
-async def test_a_run_that_diverges_fails_and_names_the_step_and_does_nothing():
+async def test_a_diverging_run_fails_with_the_step_and_executes_nothing():
     async def one(context) -> None:
         await context.wait_for(WaitFor(signal="go", timeout=600))
 
@@ -27,7 +27,7 @@ async def test_a_run_that_diverges_fails_and_names_the_step_and_does_nothing():
 
     scene = WorkflowScene(Workflow(name="refresh", summary="", run=one))
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         await advance_time(scene)
     scene.registry = WorkflowScene(Workflow(name="refresh", summary="", run=other)).registry
     async with run_engine(scene):
@@ -52,7 +52,7 @@ async def test_a_run_is_repeated_after_a_storage_error():
 
     scene.runs.save_step = put
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         run = await wait_until_ended(scene)
     assert run.status == "completed"
     assert len(scene.gate.executed) == 1
@@ -72,7 +72,7 @@ async def test_a_failed_cleanup_does_not_change_the_end_and_the_work_is_not_repe
 
     scene = WorkflowScene(Workflow(name="refresh", summary="", run=work, cleanup=cleanup))
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         run = await wait_until_ended(scene)
     assert (run.status, worked) == ("completed", [1])
     assert [step.kind for step in await scene.runs.list_steps(RunId(1))] == ["note", END_STEP_KIND, "act"]
@@ -87,7 +87,7 @@ async def test_a_run_ends_at_its_work_timeout():
     scene = WorkflowScene(Workflow(name="refresh", summary="", run=slow, timeout=30.0))
     scene.services.print_lines(scene.pane, "x")
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         run = await wait_until_ended(scene)
     assert run.status == "failed"
     assert "exceeded its timeout" in run.why
@@ -108,10 +108,10 @@ async def test_a_workflow_that_raises_system_exit_ends_only_its_own_run(raised: 
 
     scene = WorkflowScene(Workflow(name="refresh", summary="", run=work))
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         run = await wait_until_ended(scene)
         assert (run.status, run.why) == ("failed", why)
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         run = await wait_until_ended(scene, 2)
     assert run.status == "failed"
 
@@ -122,7 +122,7 @@ async def test_a_workflow_returns_a_text():
 
     scene = WorkflowScene(Workflow(name="refresh", summary="", run=work))
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         run = await wait_until_ended(scene)
     assert run.status == "failed"
     assert run.why == "TypeError: a workflow returns a text or None, not dict"
@@ -139,7 +139,7 @@ async def test_work_that_ignores_its_cancellation_does_not_keep_its_run_open(mon
     let_go = asyncio.Event()
     scene = WorkflowScene(Workflow(name="refresh", summary="", run=work))
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         await advance_time(scene)
         await engine.cancel(RunId(1), "enough", "human:1")
         try:
@@ -153,16 +153,16 @@ async def test_work_that_catches_every_error_is_ended_and_other_runs_continue():
     async def one(context) -> None:
         await context.wait_for(WaitFor(signal="go", timeout=600))
 
-    async def deaf(context) -> None:
+    async def ignore_cancellation(context) -> None:
         while True:
             with suppress(Exception):
                 await context.note("again")
 
     scene = WorkflowScene(Workflow(name="refresh", summary="", run=one))
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         await advance_time(scene)
-    scene.registry = WorkflowScene(Workflow(name="refresh", summary="", run=deaf)).registry
+    scene.registry = WorkflowScene(Workflow(name="refresh", summary="", run=ignore_cancellation)).registry
     async with run_engine(scene):
         await advance_time(scene, 10.0, times=3)
         run = await scene.runs.find(RunId(1))
@@ -179,7 +179,7 @@ async def test_an_endless_loop_ends(monkeypatch):
 
     scene = WorkflowScene(Workflow(name="refresh", summary="", run=endless))
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         run = await wait_until_ended(scene)
     assert (run.status, run.why) == ("failed", "a run ends after 20 steps")
     assert len(await scene.runs.list_steps(RunId(1))) == 21

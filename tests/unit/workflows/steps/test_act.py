@@ -31,7 +31,7 @@ from termvisor.workflows.steps.act import (
 ME = Actor(kind="workflow", uid=1, pid=1)
 
 
-def entry(stage: str, outcome: str = "", why: str = "") -> AuditEntry:
+def build_entry(stage: str, outcome: str = "", why: str = "") -> AuditEntry:
     return AuditEntry(at=1, correlation="c", stage=stage, kind="send_text", actor=ME, outcome=outcome, why=why)
 
 
@@ -40,49 +40,53 @@ def send(status: str | None) -> DeliveryRecord:
 
 
 @pytest.mark.parametrize(
-    ("story", "sent", "status"),
+    ("entries", "sent", "status"),
     [
         ([], None, None),
-        ([entry("asked")], None, None),
-        ([entry("asked"), entry("answered", "allow")], None, None),
-        ([entry("intent")], None, "unknown"),
-        ([entry("intent"), entry("outcome", "done")], None, "done"),
-        ([entry("intent")], send(None), "unknown"),
-        ([entry("intent")], send("delivered"), "delivered"),
-        ([entry("intent")], send("typed_not_submitted"), "typed_not_submitted"),
+        ([build_entry("asked")], None, None),
+        ([build_entry("asked"), build_entry("answered", "allow")], None, None),
+        ([build_entry("intent")], None, "unknown"),
+        ([build_entry("intent"), build_entry("outcome", "done")], None, "done"),
+        ([build_entry("intent")], send(None), "unknown"),
+        ([build_entry("intent")], send("delivered"), "delivered"),
+        ([build_entry("intent")], send("typed_not_submitted"), "typed_not_submitted"),
     ],
 )
-def test_the_audit_log_gives_the_result_of_an_attempt(story, sent, status):
-    deed = read_recorded_result(story, sent, "c")
-    assert (deed.status if deed else None) == status
+def test_the_audit_log_gives_the_result_of_an_attempt(entries, sent, status):
+    result = read_recorded_result(entries, sent, "c")
+    assert (result.status if result else None) == status
 
 
 @pytest.mark.parametrize(
-    ("story", "sent", "told"),
+    ("entries", "sent", "expected"),
     [
-        ([entry("outcome", "denied", "quiet hours")], None, ("denied", "quiet hours")),
-        ([entry("intent"), entry("outcome", "refused", "reserved")], send("refused"), ("refused", "reserved")),
-        ([entry("asked"), entry("answered", "deny")], None, ("denied", "denied")),
+        ([build_entry("outcome", "denied", "quiet hours")], None, ("denied", "quiet hours")),
+        (
+            [build_entry("intent"), build_entry("outcome", "refused", "reserved")],
+            send("refused"),
+            ("refused", "reserved"),
+        ),
+        ([build_entry("asked"), build_entry("answered", "deny")], None, ("denied", "denied")),
     ],
 )
-def test_a_refused_attempt_stays_refused(story, sent, told):
+def test_a_refused_attempt_stays_refused(entries, sent, expected):
     with pytest.raises(NotDone) as error:
-        read_recorded_result(story, sent, "c")
-    assert (error.value.status, error.value.why) == told
+        read_recorded_result(entries, sent, "c")
+    assert (error.value.status, error.value.why) == expected
 
 
 def test_an_answer_before_the_crash_counts():
     call = AskPersonCall(question="?", choices=("go", "later", "no"))
-    assert read_recorded_answer([entry("asked")], call) is None
-    assert read_recorded_answer([entry("answered", "allow")], call).choice == "go"
-    assert read_recorded_answer([entry("answered", "deny")], call).choice == "no"
+    assert read_recorded_answer([build_entry("asked")], call) is None
+    assert read_recorded_answer([build_entry("answered", "allow")], call).choice == "go"
+    assert read_recorded_answer([build_entry("answered", "deny")], call).choice == "no"
 
 
 def test_a_pane_request_becomes_an_action_for_the_current_pane():
     view = WorkflowScene().services.add_pane(build_shell_facts(alternate=True))
-    text, terms = build_pane_action(SendTextRequest(text="hi"), view, is_agent=True)
+    text, preconditions = build_pane_action(SendTextRequest(text="hi"), view, is_agent=True)
     assert text == SendText(pane=view.id, text="hi", into_screen=True)
-    assert terms.into == "program"
+    assert preconditions.into == "program"
     assert build_pane_action(SendTextRequest(text="hi"), view, is_agent=False)[1].into == "prompt"
     assert build_pane_action(PressKeysRequest(keys=("C-c",)), view, is_agent=False)[0] == SendKeys(
         pane=view.id, keys=("C-c",)
@@ -102,7 +106,7 @@ def test_read_only_actions_and_notifications_need_no_approval():
     assert not needs_approval(Notify(title="a", text="b", way="webhook"))
 
 
-def test_every_attempt_has_a_key_of_its_own():
+def test_every_attempt_has_its_own_key():
     run = Run(id=RunId(4), workflow="w", at=1, correlation="story")
     step = RunStep(number=2, kind="act", at=1, attempt=3)
     assert build_correlation(StepExecution(run=run, step=step)) == "story.4.2.3"
@@ -118,13 +122,13 @@ async def test_a_run_without_a_pane_cannot_act_on_it():
 
 
 @pytest.mark.parametrize("is_resumed", [False, True])
-async def test_a_failed_notification_is_not_done_also_after_a_crash(is_resumed):
+async def test_a_failed_notification_stays_failed_after_a_crash(is_resumed):
     scene = WorkflowScene()
     scene.gate.outcome = Outcome(status="failed", why="nobody_attached", text="nobody is attached")
     run = Run(id=RunId(1), workflow="w", at=1, correlation="c", pane=scene.pane)
     going = StepExecution(run=run, step=RunStep(number=1, kind="act", at=1), is_resumed=is_resumed)
     if is_resumed:
-        failed = entry("outcome", "failed", "nobody_attached")
+        failed = build_entry("outcome", "failed", "nobody_attached")
         scene.gate.audit_entries.append(replace(failed, correlation=build_correlation(going)))
     with pytest.raises(NotDone, match="it failed: nobody_attached") as error:
         await scene.build_engine().step_runner.action_steps.run_action(

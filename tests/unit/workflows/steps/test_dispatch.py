@@ -9,13 +9,13 @@ from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.results import CodeSearchResult, Observation, RecalledDetection, RecallResult, SessionRecord
 from termvisor.workflows.steps.dispatch import check_detection_visible
 from termvisor.workflows.workflow import Workflow
-from tests.unit.workflows.engine.test_engine import asked_for
+from tests.unit.workflows.engine.test_engine import build_manual_run
 from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
 
 PANE = PaneId(1)
 
 
-def found(**more) -> Detection:
+def build_detection(**more) -> Detection:
     known = {"at": 1, "type": "session.compaction", "rule": "claude.compaction", "pane": PANE, "source": "stream"}
     return Detection(**(known | {"context": "✻ Conversation compacted"} | more))
 
@@ -35,28 +35,30 @@ def found(**more) -> Detection:
         ({"rule": "signal.other", "source": "signal"}, {}, False),
     ],
 )
-def test_whether_a_pane_still_shows_what_was_detected(detection, seen, is_so):
-    assert check_detection_visible(found(**detection), Observation(at=1, pane=PANE, **seen), 50).is_so == is_so
+def test_a_detection_is_visible_by_text_line_or_signal(detection, seen, is_so):
+    assert (
+        check_detection_visible(build_detection(**detection), Observation(at=1, pane=PANE, **seen), 50).is_so == is_so
+    )
 
 
 async def run_once(work, scene: WorkflowScene | None = None):
     scene = scene or WorkflowScene()
     scene.registry = WorkflowScene(Workflow(name="refresh", summary="", run=work)).registry
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         return await wait_until_ended(scene)
 
 
-async def test_a_text_is_still_there_or_not():
-    async def looks(context) -> str:
+async def test_still_checks_whether_a_text_is_visible():
+    async def check_texts(context) -> str:
         return f"{(await context.still('limit')).is_so} {(await context.still('other')).is_so}"
 
     scene = WorkflowScene()
     scene.services.print_lines(scene.pane, "usage limit")
-    assert (await run_once(looks, scene)).why == "True False"
+    assert (await run_once(check_texts, scene)).why == "True False"
 
 
-async def test_a_sleep_is_by_the_wall_clock():
+async def test_a_sleep_uses_the_wall_clock():
     async def sleeps(context) -> str:
         began = await context.now()
         return str((await context.sleep_until(began + 3_000_000_000) - began) // 1_000_000_000)
@@ -71,7 +73,7 @@ async def test_a_question_is_answered_by_a_persons_signal_only():
     scene = WorkflowScene(Workflow(name="refresh", summary="", run=asks))
     scene.gate.hangs = True
     async with run_engine(scene) as engine:
-        run = await engine.start_run(asked_for(scene))
+        run = await engine.start_run(build_manual_run(scene))
         await advance_time(scene)
         await engine.send_signal(run.id, "left", "", "robot:1")
         await advance_time(scene)
@@ -80,25 +82,25 @@ async def test_a_question_is_answered_by_a_persons_signal_only():
     assert scene.gate.withdrawn_correlations[0] == "c.1.0.1"
 
 
-async def test_an_account_is_selected_in_one_step_and_the_reason_for_none_is_told():
+async def test_selecting_an_account_is_one_step_and_names_why_there_is_none():
     async def asks(context) -> str:
         return (await context.select_account()).why
 
     scene = WorkflowScene(Workflow(name="refresh", summary="", run=asks))
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         assert (await wait_until_ended(scene)).why == "no accounts are configured"
 
 
-def scene_with(work) -> WorkflowScene:
+def build_scene(work) -> WorkflowScene:
     return WorkflowScene(Workflow(name="refresh", summary="", run=work))
 
 
 async def run_work(work, prepare=lambda scene: None) -> str:
-    scene = scene_with(work)
+    scene = build_scene(work)
     prepare(scene)
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         return (await wait_until_ended(scene)).why
 
 
@@ -121,8 +123,8 @@ async def test_a_session_is_found_and_completed():
     async def work(context) -> str:
         session = await context.last_session(RuntimeId(4))
         kept = await context.update_session(session.id, "0196", {"total": 5})
-        nobody = await context.last_session(RuntimeId(5))
-        return f"{kept.session} {kept.tokens['total']} {nobody.id}"
+        missing = await context.last_session(RuntimeId(5))
+        return f"{kept.session} {kept.tokens['total']} {missing.id}"
 
     def prepare(scene) -> None:
         scene.sessions.stored_sessions = [SessionRecord(id=SessionId(3), runtime=RuntimeId(4), is_over=True)]

@@ -13,11 +13,11 @@ from termvisor.workflows.calls import PauseCall, WaitFor
 from termvisor.workflows.results import Observation
 from termvisor.workflows.steps.wait import build_text_matcher, describe_pane_change, race
 from termvisor.workflows.workflow import Workflow
-from tests.unit.workflows.engine.test_engine import asked_for
+from tests.unit.workflows.engine.test_engine import build_manual_run
 from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
 
 
-async def waited(scene: WorkflowScene, what: WaitFor, happens=lambda: None, *, says: str = "") -> str:
+async def wait_in_run(scene: WorkflowScene, what: WaitFor, happens=lambda: None, *, says: str = "") -> str:
     async def waits(context) -> str:
         if says:
             await context.send(says)
@@ -26,60 +26,62 @@ async def waited(scene: WorkflowScene, what: WaitFor, happens=lambda: None, *, s
 
     scene.registry = WorkflowScene(Workflow(name="refresh", summary="", run=waits)).registry
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         await advance_time(scene)
         happens()
         return (await wait_until_ended(scene)).why
 
 
-async def test_a_text_that_comes_and_one_that_came_before_the_first_act():
+async def test_new_text_and_text_before_the_first_action_match():
     scene = WorkflowScene()
     assert (
-        await waited(scene, WaitFor(text="go"), lambda: scene.services.print_lines(scene.pane, "now go"))
+        await wait_in_run(scene, WaitFor(text="go"), lambda: scene.services.print_lines(scene.pane, "now go"))
         == "text: now go"
     )
     scene = WorkflowScene()
     scene.services.print_lines(scene.pane, "go on")
-    assert await waited(scene, WaitFor(text="go")) == "text: go on"
+    assert await wait_in_run(scene, WaitFor(text="go")) == "text: go on"
 
 
 async def test_the_echo_of_the_typed_text_does_not_match():
     scene = WorkflowScene()
     scene.gate.after_action = lambda _action: scene.services.print_lines(scene.pane, "$ make test", "test passed")
     scene.gate.outcome = type(scene.gate.outcome)(status="delivered", lines=0)
-    assert await waited(scene, WaitFor(text="test"), says="make test") == "text: test passed"
+    assert await wait_in_run(scene, WaitFor(text="test"), says="make test") == "text: test passed"
 
 
-async def test_a_pattern_a_state_a_prompt_and_quiet():
+async def test_pattern_state_prompt_and_quiet_are_awaited():
     scene = WorkflowScene()
-    came = await waited(
+    came = await wait_in_run(
         scene, WaitFor(pattern="^ok [0-9]+$"), lambda: scene.services.print_lines(scene.pane, "ok", "ok 7")
     )
     assert came == "pattern: ok 7"
     scene = WorkflowScene()
     happens = lambda: scene.pane_observer.change_pane(scene.pane, agent="codex", state="idle")  # noqa: E731
-    assert await waited(scene, WaitFor(state=("idle",)), happens) == "state: idle"
+    assert await wait_in_run(scene, WaitFor(state=("idle",)), happens) == "state: idle"
     scene = WorkflowScene()
-    assert await waited(
+    assert await wait_in_run(
         scene, WaitFor(prompt=True), lambda: scene.pane_observer.change_pane(scene.pane, activity="prompt")
     )
     scene = WorkflowScene()
     scene.services.print_lines(scene.pane, "x")
-    assert await waited(scene, WaitFor(quiet=5.0)) == "quiet: "
+    assert await wait_in_run(scene, WaitFor(quiet=5.0)) == "quiet: "
 
 
 async def test_the_screen_of_a_repainting_program_counts():
     scene = WorkflowScene()
     happens = lambda: scene.pane_observer.change_pane(scene.pane, agent="codex", screen=("old", "❯"))  # noqa: E731
-    assert await waited(scene, WaitFor(text="❯"), happens) == "text: ❯"
+    assert await wait_in_run(scene, WaitFor(text="❯"), happens) == "text: ❯"
 
 
-async def test_an_event_by_its_rule_or_type_but_not_the_one_that_started_it():
+async def test_an_event_is_awaited_by_rule_or_type_except_the_trigger():
     scene = WorkflowScene()
-    assert await waited(scene, WaitFor(rule="session.*"), lambda: scene.add_detection()) == "rule: session.compaction"
+    assert (
+        await wait_in_run(scene, WaitFor(rule="session.*"), lambda: scene.add_detection()) == "rule: session.compaction"
+    )
 
 
-async def test_a_signal_counts_once_also_when_it_came_before():
+async def test_a_signal_counts_once_also_if_sent_before_the_wait():
     async def waits(context) -> str:
         first = await context.wait_for(WaitFor(signal="go"))
         try:
@@ -90,18 +92,18 @@ async def test_a_signal_counts_once_also_when_it_came_before():
 
     scene = WorkflowScene(Workflow(name="refresh", summary="", run=waits))
     async with run_engine(scene) as engine:
-        run = await engine.start_run(asked_for(scene))
+        run = await engine.start_run(build_manual_run(scene))
         await engine.send_signal(run.id, "go", "one", "human:1")
         assert (await wait_until_ended(scene)).why == "one then TimedOut"
 
 
 async def test_a_timeout_ends_the_run():
     scene = WorkflowScene()
-    assert await waited(scene, WaitFor(text="never", timeout=5)) == "timed out after 5 s waiting for text"
+    assert await wait_in_run(scene, WaitFor(text="never", timeout=5)) == "timed out after 5 s waiting for text"
 
 
 async def test_exactly_one_condition_is_required():
-    assert "exactly one of" in await waited(WorkflowScene(), WaitFor(text="a", prompt=True))
+    assert "exactly one of" in await wait_in_run(WorkflowScene(), WaitFor(text="a", prompt=True))
 
 
 def test_an_invalid_pattern_is_an_error():
@@ -123,7 +125,7 @@ def test_a_change_of_the_pane_is_described(seen, words):
     assert describe_pane_change(call, Observation(at=1, pane=PaneId(1), **seen)) == words
 
 
-def scene_with(**pause) -> WorkflowScene:
+def build_scene(**pause) -> WorkflowScene:
     async def pauses(context) -> str:
         until = await context.now() + 60 * NS
         paused = await context.pause_until_changed(PauseCall(plan="wait", until=until, **pause))
@@ -133,16 +135,16 @@ def scene_with(**pause) -> WorkflowScene:
 
 
 async def test_without_a_change_the_pause_ends_when_due():
-    scene = scene_with(unless=("running",), needs=("auto_resume",))
+    scene = build_scene(unless=("running",), needs=("auto_resume",))
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         assert (await wait_until_ended(scene)).why == "due"
 
 
 async def test_a_changed_pane_ends_the_pause_at_once():
-    scene = scene_with(unless=("running",))
+    scene = build_scene(unless=("running",))
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         await advance_time(scene)
         began = scene.clock.now()
         scene.pane_observer.change_pane(scene.pane, agent="codex", state="running")
@@ -151,7 +153,7 @@ async def test_a_changed_pane_ends_the_pause_at_once():
 
 
 async def test_an_unresponsive_tmux_does_not_end_the_pause(monkeypatch):
-    scene = scene_with(unless=("running",))
+    scene = build_scene(unless=("running",))
     real, errors = scene.pane_observer.observe, [MuxError("the control client ended")] * 2
 
     async def observe(pane, lines):
@@ -161,25 +163,25 @@ async def test_an_unresponsive_tmux_does_not_end_the_pause(monkeypatch):
 
     monkeypatch.setattr(scene.pane_observer, "observe", observe)
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         run = await wait_until_ended(scene)
     assert (run.status, run.why, errors) == ("completed", "due", [])
 
 
 async def test_a_needed_setting_that_is_switched_off_ends_the_pause():
-    scene = scene_with(needs=("auto_resume",))
+    scene = build_scene(needs=("auto_resume",))
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         await advance_time(scene)
         scene.preferences.set_values(auto_resume=False)
         scene.events.publish(Event(at=0, kind="config_reloaded"))
         assert (await wait_until_ended(scene)).why == "changed auto_resume is off"
 
 
-async def test_a_workflow_that_is_switched_off_is_cancelled_during_its_pause():
-    scene = scene_with()
+async def test_switching_a_workflow_off_cancels_its_paused_run():
+    scene = build_scene()
     async with run_engine(scene) as engine:
-        await engine.start_run(asked_for(scene))
+        await engine.start_run(build_manual_run(scene))
         await advance_time(scene)
         scene.modes.modes["refresh"] = "off"
         scene.events.publish(Event(at=0, kind="config_reloaded"))
@@ -200,7 +202,7 @@ async def wrong() -> str:
     raise TimedOut("late")
 
 
-async def test_the_first_answer_counts():
+async def test_the_first_result_wins():
     assert await race(never(), soon()) == "soon"
 
 

@@ -24,8 +24,8 @@ def read_hook(event: str, **payload: object) -> list[Signal]:
 
 
 def read_transcript_line(kind: str, **fields: object) -> list[Signal]:
-    told = {"type": kind, "sessionId": SESSION, "timestamp": "2026-11-16T04:15:59.900Z", "entrypoint": "cli"}
-    return read_source_record("transcript", json.dumps({**told, "uuid": "u1", **fields}))
+    common = {"type": kind, "sessionId": SESSION, "timestamp": "2026-11-16T04:15:59.900Z", "entrypoint": "cli"}
+    return read_source_record("transcript", json.dumps({**common, "uuid": "u1", **fields}))
 
 
 def build_screen(*rows: str) -> Screen:
@@ -35,5 +35,5 @@ def build_screen(*rows: str) -> Screen:
 def build_composer_screen(
     *above: str, typed: str = "", footer: tuple[str, ...] = ("  ⏸ manual mode on · ? for shortcuts",)
 ) -> Screen:
-    """A screen with the composer at its bottom."""
+    """Build a screen with the composer at its bottom."""
     return build_screen(*above, "", HORIZONTAL_RULE, f"❯ {typed}".rstrip(), HORIZONTAL_RULE, *footer, "", "")

@@ -7,7 +7,7 @@ from tests.unit.agents.adapters.claude_code.claude_inputs import NOW
 
 
 @pytest.mark.parametrize(
-    "words",
+    "message",
     [
         "You've hit your 5-hour limit · resets 7:19am (UTC)",
         "You’ve hit your weekly limit · resets Nov 20 at 5pm (Europe/Berlin)",
@@ -20,12 +20,12 @@ from tests.unit.agents.adapters.claude_code.claude_inputs import NOW
         "API Error: Request rejected (429) · You've hit your usage limit.",
     ],
 )
-def test_a_limit_of_the_account_is_one(words: str) -> None:
-    assert build_error_flags("rate_limit", words, NOW).usage_limited is True
+def test_an_account_limit_sets_usage_limited(message: str) -> None:
+    assert build_error_flags("rate_limit", message, NOW).usage_limited is True
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
+    ("error", "message"),
     [
         ("rate_limit", "API Error: Request rejected (429) · This request would exceed your account's rate limit."),
         ("invalid_request", "Context limit reached"),
@@ -34,8 +34,8 @@ def test_a_limit_of_the_account_is_one(words: str) -> None:
         ("billing_error", "Credit balance is too low"),
     ],
 )
-def test_other_limits_are_none(error: str, words: str) -> None:
-    assert build_error_flags(error, words, NOW).usage_limited is None
+def test_other_limits_do_not_set_usage_limited(error: str, message: str) -> None:
+    assert build_error_flags(error, message, NOW).usage_limited is None
 
 
 def test_login_errors_set_auth_needed() -> None:

@@ -12,7 +12,7 @@ QUESTION = {"questions": [{"question": "Which database?", "options": []}]}
 NOTICE = "<task-notification>\n<task-id>b60cet834</task-id>\n<status>completed</status>\n</task-notification>"
 
 
-def only(signals: list[Signal]) -> Signal:
+def get_only(signals: list[Signal]) -> Signal:
     (signal,) = signals
     return signal
 
@@ -43,8 +43,8 @@ def only(signals: list[Signal]) -> Signal:
         ("PostCompact", {"trigger": "manual"}, "idle"),
     ],
 )
-def test_an_event_is_a_state(event: str, payload: dict, state: str) -> None:
-    signal = only(read_hook(event, **payload))
+def test_a_hook_event_gives_a_state(event: str, payload: dict, state: str) -> None:
+    signal = get_only(read_hook(event, **payload))
     assert (signal.kind, signal.state, signal.session) == ("state", state, SESSION)
     assert (signal.event_at, signal.source_seq, signal.hint.pid) == (NOW - 40 * 10**6, 7, 42)
 
@@ -61,26 +61,26 @@ def test_an_event_is_a_state(event: str, payload: dict, state: str) -> None:
         ("SessionEnd", {"reason": "clear"}),
     ],
 )
-def test_an_event_beside_the_state_is_a_note(event: str, payload: dict) -> None:
-    assert only(read_hook(event, **payload)).kind == "note"
+def test_a_hook_event_without_a_state_is_a_note(event: str, payload: dict) -> None:
+    assert get_only(read_hook(event, **payload)).kind == "note"
 
 
-def test_what_is_asked_can_be_shown() -> None:
-    approval = only(read_hook("PermissionRequest", tool_name="Bash", tool_input={"command": "touch made"}))
-    question = only(read_hook("PermissionRequest", tool_name="AskUserQuestion", tool_input=QUESTION))
+def test_a_permission_request_has_tool_and_command_or_question() -> None:
+    approval = get_only(read_hook("PermissionRequest", tool_name="Bash", tool_input={"command": "touch made"}))
+    question = get_only(read_hook("PermissionRequest", tool_name="AskUserQuestion", tool_input=QUESTION))
     assert approval.payload == {"tool": "Bash", "command": "touch made"}
     assert question.payload == {"tool": "AskUserQuestion", "question": "Which database?"}
 
 
-def test_a_turn_that_ended_lists_what_still_runs() -> None:
+def test_a_stop_lists_the_background_tasks_that_still_run() -> None:
     shell = {"id": "b1", "type": "shell", "status": "running", "command": "sleep 9"}
     over = {"id": "b2", "type": "shell", "status": "completed"}
-    assert only(read_hook("Stop", background_tasks=[shell, over])).tasks == ("b1",)
-    assert only(read_hook("Stop", background_tasks=[])).tasks == ()
-    assert only(read_hook("Stop")).tasks is None
+    assert get_only(read_hook("Stop", background_tasks=[shell, over])).tasks == ("b1",)
+    assert get_only(read_hook("Stop", background_tasks=[])).tasks == ()
+    assert get_only(read_hook("Stop")).tasks is None
 
 
-def test_a_background_command_begins_with_its_tool_and_ends_with_a_prompt_of_its_own() -> None:
+def test_a_background_command_is_a_task_from_its_tool_use_to_its_notification() -> None:
     began, _ = read_hook("PostToolUse", tool_name="Bash", tool_response={"backgroundTaskId": "b60cet834"})
     ended, running = read_hook("UserPromptSubmit", prompt=NOTICE)
     assert (began.kind, began.task) == ("task_began", "b60cet834")
@@ -89,68 +89,68 @@ def test_a_background_command_begins_with_its_tool_and_ends_with_a_prompt_of_its
     assert "prompt" not in running.payload
 
 
-def test_a_sub_agent_is_a_task_and_the_one_that_compacts_is_none() -> None:
-    assert only(read_hook("SubagentStart", agent_id="a1", agent_type="general-purpose")).kind == "task_began"
-    assert only(read_hook("SubagentStop", agent_id="a1", agent_type="general-purpose")).kind == "task_ended"
+def test_a_sub_agent_is_a_task_except_the_compacting_one() -> None:
+    assert get_only(read_hook("SubagentStart", agent_id="a1", agent_type="general-purpose")).kind == "task_began"
+    assert get_only(read_hook("SubagentStop", agent_id="a1", agent_type="general-purpose")).kind == "task_ended"
     assert read_hook("SubagentStop", agent_id="a2", agent_type="") == []
 
 
-def test_a_permission_for_a_sub_agent_is_waited_for_all_the_same() -> None:
-    signal = only(read_hook("PermissionRequest", tool_name="Bash", tool_input={"command": "ls"}, agent_id="a1"))
+def test_a_permission_request_of_a_sub_agent_is_waiting_approval() -> None:
+    signal = get_only(read_hook("PermissionRequest", tool_name="Bash", tool_input={"command": "ls"}, agent_id="a1"))
     assert signal.state == "waiting_approval"
 
 
-def test_compaction_is_a_flag() -> None:
-    assert only(read_hook("PreCompact", trigger="manual")).flags.compacting is True
-    assert only(read_hook("PostCompact", trigger="manual")).flags.compacting is False
+def test_compact_events_set_and_clear_the_compacting_flag() -> None:
+    assert get_only(read_hook("PreCompact", trigger="manual")).flags.compacting is True
+    assert get_only(read_hook("PostCompact", trigger="manual")).flags.compacting is False
 
 
-def test_a_usage_limit_tells_when_it_ends() -> None:
-    words = "You've hit your 5-hour limit · resets 7:19am (UTC)"
-    signal = only(read_hook("StopFailure", error="rate_limit", last_assistant_message=words))
+def test_a_usage_limit_has_its_reset_time() -> None:
+    message = "You've hit your 5-hour limit · resets 7:19am (UTC)"
+    signal = get_only(read_hook("StopFailure", error="rate_limit", last_assistant_message=message))
     assert signal.flags.usage_limited is True
     assert signal.flags.resets_at == 1_794_813_540 * 10**9  # 07:19 UTC
 
 
-def test_an_end_by_hand_is_one_and_leaves_the_process_alone() -> None:
-    signal = only(read_hook("SessionEnd", reason="prompt_input_exit"))
+def test_a_session_end_is_a_note_with_a_manual_end_reason_if_the_user_exits() -> None:
+    signal = get_only(read_hook("SessionEnd", reason="prompt_input_exit"))
     assert (signal.kind, signal.payload["end_reason"]) == ("note", "manual")
-    assert "end_reason" not in only(read_hook("SessionEnd", reason="other")).payload
+    assert "end_reason" not in get_only(read_hook("SessionEnd", reason="other")).payload
 
 
-def test_secrets_are_hidden_and_texts_are_short() -> None:
+def test_a_prompt_is_redacted_and_truncated() -> None:
     secret = "ghp_" + "k3Jx9QmZp2Lr8Tv5Wb1Nc7Yd4Hf6Gs0AeUiO"[:36]
-    signal = only(read_hook("UserPromptSubmit", prompt=f"use {secret} " + "x" * 5000))
+    signal = get_only(read_hook("UserPromptSubmit", prompt=f"use {secret} " + "x" * 5000))
     assert secret not in str(signal.payload)
     assert len(str(signal.payload["prompt"])) <= 2000
 
 
 def test_an_unsupported_event_is_unknown() -> None:
-    signal = only(read_hook("Levitation"))
+    signal = get_only(read_hook("Levitation"))
     assert (signal.state, signal.reason) == ("unknown", "unsupported_signal")
 
 
-def test_known_events_without_news_say_nothing() -> None:
+def test_stateless_events_give_no_signal() -> None:
     assert [name for name in STATELESS_EVENTS if read_hook(name)] == []
     assert not STATELESS_EVENTS & EVENT_READERS.keys()
 
 
-def test_an_event_whose_payload_was_lost_still_counts() -> None:
+def test_an_event_with_an_empty_payload_still_gives_a_state() -> None:
     lost = json.dumps({"v": 1, "agent": "claude_code", "event": "Stop", "at": 1, "payload": {}})
-    assert only(read_source_record("hook", lost)).state == "completed"
+    assert get_only(read_source_record("hook", lost)).state == "completed"
 
 
 MODEL = {"id": "claude-opus-5-5", "display_name": "Opus 5.5"}
 FRESH = {"total_input_tokens": 0, "context_window_size": 1_000_000, "current_usage": None, "used_percentage": None}
 
 
-def test_it_tells_model_cost_and_context_and_no_state():
+def test_a_status_line_is_a_note_with_model_cost_and_context():
     window = {**FRESH, "used_percentage": 42}
-    (said,) = read_hook(
+    (signal,) = read_hook(
         "StatusLine", model=MODEL, version="2.1.325", cost={"total_cost_usd": 0.0128}, context_window=window
     )
-    assert (said.kind, said.state, said.session) == ("note", None, SESSION)
-    assert said.payload == {
+    assert (signal.kind, signal.state, signal.session) == ("note", None, SESSION)
+    assert signal.payload == {
         "model": "claude-opus-5-5",
         "version": "2.1.325",
         "cost_so_far": 0.0128,
@@ -159,10 +159,10 @@ def test_it_tells_model_cost_and_context_and_no_state():
     }
 
 
-def test_before_the_first_answer_it_knows_little():
-    (said,) = read_hook("StatusLine", model=MODEL, cost={"total_cost_usd": 0}, context_window=FRESH)
-    assert said.payload == {"model": "claude-opus-5-5"}
+def test_a_status_line_before_the_first_answer_has_only_the_model():
+    (signal,) = read_hook("StatusLine", model=MODEL, cost={"total_cost_usd": 0}, context_window=FRESH)
+    assert signal.payload == {"model": "claude-opus-5-5"}
 
 
-def test_what_is_of_another_form_says_nothing():
+def test_a_malformed_status_line_gives_no_signal():
     assert read_hook("StatusLine", model="opus", cost=[], context_window={"used_percentage": "much"}) == []

@@ -14,13 +14,13 @@ RESTING = [
 ]
 
 
-def permission(*options: str) -> object:
+def build_permission_screen(*options: str) -> object:
     return build_screen(
         HORIZONTAL_RULE, " Bash command", " Do you want to proceed?", *options, "", " Esc to cancel · Tab to amend"
     )
 
 
-def test_the_hook_answers_in_its_own_words() -> None:
+def test_the_hook_answer_has_the_format_of_claude() -> None:
     allowed, denied = (
         json.loads(keyboard.format_hook_answer("allow")),
         json.loads(keyboard.format_hook_answer("deny", "Not now.")),
@@ -33,39 +33,42 @@ def test_the_hook_answers_in_its_own_words() -> None:
     ("name", "keys"),
     [("approval_asked", ("Enter",)), ("write_asked", ("Enter",)), ("trust_asked", ("Down", "Enter"))],
 )
-def test_a_recorded_dialog_is_allowed_by_the_way_to_its_yes(name: str, keys: tuple[str, ...]) -> None:
+def test_a_recorded_dialog_is_allowed_by_the_keys_that_lead_to_yes(name: str, keys: tuple[str, ...]) -> None:
     shown = RECORDED[name].screen
     assert keyboard.find_answer_keys(shown, "allow").keys == keys
     assert keyboard.find_answer_keys(shown, "deny").keys == ("Escape",)
 
 
-def test_the_keys_are_meant_for_the_very_rows_of_the_dialog() -> None:
+def test_a_key_press_has_the_rows_of_its_dialog() -> None:
     press = keyboard.find_answer_keys(RECORDED["approval_asked"].screen, "allow")
     assert " touch made" in press.rows
     assert press.rows[-1] == " Esc to cancel · Tab to amend"
 
 
-def test_a_refusal_that_is_pointed_at_first_is_stepped_over() -> None:
-    assert keyboard.find_answer_keys(permission(" ❯ No", "   Yes"), "allow").keys == ("Down", "Enter")
-    assert keyboard.find_answer_keys(permission("   1. Yes", "   2. No", " ❯ 3. Maybe"), "allow").keys == (
+def test_the_pointer_moves_from_another_option_to_yes() -> None:
+    assert keyboard.find_answer_keys(build_permission_screen(" ❯ No", "   Yes"), "allow").keys == ("Down", "Enter")
+    assert keyboard.find_answer_keys(build_permission_screen("   1. Yes", "   2. No", " ❯ 3. Maybe"), "allow").keys == (
         "Up",
         "Up",
         "Enter",
     )
 
 
-def test_nothing_is_allowed_for_longer_than_this_once() -> None:
-    assert keyboard.find_answer_keys(permission(" ❯ 1. Yes, and always allow it", "   2. No"), "allow") is None
+def test_an_option_that_allows_permanently_is_never_chosen() -> None:
+    assert (
+        keyboard.find_answer_keys(build_permission_screen(" ❯ 1. Yes, and always allow it", "   2. No"), "allow")
+        is None
+    )
     plan = build_screen("▔" * 60, "   Exit plan mode?", "    ❯ 1. Yes, and switch to default", "      2. No")
     assert keyboard.find_answer_keys(plan, "allow") is None
     assert keyboard.find_answer_keys(plan, "deny").keys == ("Escape",)
 
 
-def test_two_options_of_the_same_name_are_not_chosen_between() -> None:
-    assert keyboard.find_answer_keys(permission(" ❯ 1. Yes", "   2. Yes"), "allow") is None
+def test_two_options_with_the_same_text_are_ambiguous() -> None:
+    assert keyboard.find_answer_keys(build_permission_screen(" ❯ 1. Yes", "   2. Yes"), "allow") is None
 
 
-def test_a_question_is_answered_by_the_option_that_was_meant() -> None:
+def test_a_question_is_answered_by_the_named_option() -> None:
     shown = RECORDED["question"].screen
     assert keyboard.find_option_keys(shown, "Postgres").keys == ("Enter",)
     assert keyboard.find_option_keys(shown, "SQLite").keys == ("Down", "Enter")
@@ -74,7 +77,7 @@ def test_a_question_is_answered_by_the_option_that_was_meant() -> None:
 
 
 @pytest.mark.parametrize("scene", RESTING, ids=lambda scene: scene.name)
-def test_without_a_dialog_there_is_nothing_to_press(scene: Scene) -> None:
+def test_a_screen_without_a_dialog_has_no_answer_keys(scene: Scene) -> None:
     assert keyboard.find_answer_keys(scene.screen, "allow") is keyboard.find_answer_keys(scene.screen, "deny") is None
 
 
@@ -82,7 +85,7 @@ def test_an_open_menu_is_not_answered() -> None:
     assert keyboard.find_answer_keys(RECORDED["menu"].screen, "allow") is None
 
 
-def test_a_draft_in_the_composer_is_seen() -> None:
+def test_the_composer_text_is_read() -> None:
     assert keyboard.read_composer(build_composer_screen("● words")) == ""
     assert keyboard.read_composer(build_composer_screen("● words", typed="half a"))
-    assert keyboard.read_composer(permission(" ❯ 1. Yes")) is None
+    assert keyboard.read_composer(build_permission_screen(" ❯ 1. Yes")) is None

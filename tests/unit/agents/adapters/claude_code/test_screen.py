@@ -1,4 +1,4 @@
-"""Regions of Claude Code screens."""
+"""Regions and states of Claude Code screens."""
 
 import pytest
 from hypothesis import given
@@ -25,12 +25,12 @@ def test_a_composer_has_a_footer_below_and_blocks_above() -> None:
     assert parts.dialog == ()
 
 
-def test_a_composer_may_have_many_rows() -> None:
+def test_a_composer_may_have_several_rows() -> None:
     parts = parse_layout(build_screen(HORIZONTAL_RULE, "❯ one", "  two", "", "  three", HORIZONTAL_RULE, "  foot"))
     assert parts.composer == ("❯ one", "  two", "", "  three")
 
 
-def test_where_another_program_writes_below_there_are_no_parts() -> None:
+def test_a_screen_with_output_of_another_program_has_no_regions() -> None:
     assert (
         parse_layout(build_screen(HORIZONTAL_RULE, "❯", HORIZONTAL_RULE, "  ⏸ manual mode on", "$ "))
         == ClaudeScreenLayout()
@@ -41,7 +41,7 @@ def test_where_another_program_writes_below_there_are_no_parts() -> None:
     )
 
 
-def test_a_dialog_reaches_from_its_line_to_the_end() -> None:
+def test_a_dialog_extends_from_its_rule_to_the_end() -> None:
     parts = parse_layout(
         build_screen("● words", HORIZONTAL_RULE, " Do it?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel", "")
     )
@@ -63,21 +63,21 @@ SIGN_IN = (
     "",
     "  Esc to cancel",
 )
-"""As 2.1.325 shows it."""
+"""The page of version 2.1.325."""
 
 
-def test_a_page_that_offers_no_choice_is_a_dialog_too() -> None:
+def test_a_page_without_options_is_a_dialog() -> None:
     parts = parse_layout(build_screen(*SIGN_IN))
     assert (parts.dialog[0], parts.dialog[-1]) == ("  Login", "  Esc to cancel")
     assert parse_layout(build_screen(*SIGN_IN, "$ ")) == ClaudeScreenLayout()
 
 
-def test_an_empty_screen_has_no_parts() -> None:
+def test_an_empty_screen_has_no_regions() -> None:
     assert parse_layout(build_screen()) == parse_layout(build_screen("", "")) == ClaudeScreenLayout()
 
 
 @given(ROWS)
-def test_there_is_a_composer_or_a_dialog_and_never_both(rows: list[str]) -> None:
+def test_a_layout_never_has_both_a_composer_and_a_dialog(rows: list[str]) -> None:
     parts = parse_layout(build_screen(*rows))
     assert parts.composer is None or parts.dialog == ()
     assert len(parts.blocks) <= 3
@@ -100,7 +100,7 @@ WAITING = [
 ]
 
 
-def rule_of(shown: Screen) -> str:
+def classify_rule(shown: Screen) -> str:
     return ADAPTER.classify_screen(shown).rule_name
 
 
@@ -158,22 +158,26 @@ def rule_of(shown: Screen) -> str:
         (build_composer_screen("▝▜██████▀  Claude Code v2.1.325"), "begun"),
     ],
 )
-def test_a_screen_fits_its_rule(shown: Screen, rule: str) -> None:
-    assert rule_of(shown) == rule
+def test_a_screen_matches_its_rule(shown: Screen, rule: str) -> None:
+    assert classify_rule(shown) == rule
 
 
-def test_the_trouble_of_an_earlier_turn_is_over() -> None:
+def test_an_error_of_an_earlier_turn_does_not_count() -> None:
     assert (
-        rule_of(build_composer_screen(PROMPTED, "● API Error: 500", "", DONE, "", PROMPTED, "", "● well", "", DONE))
+        classify_rule(
+            build_composer_screen(PROMPTED, "● API Error: 500", "", DONE, "", PROMPTED, "", "● well", "", DONE)
+        )
         == "turn_ended"
     )
 
 
-def test_prose_that_looks_like_a_dialog_is_prose() -> None:
+def test_a_quoted_dialog_is_not_a_dialog() -> None:
     prose = ("● It then asks:", *(f"  {row}" for row in DIALOG), "", DONE)
-    assert rule_of(build_composer_screen(PROMPTED, *prose)) == "turn_ended"
+    assert classify_rule(build_composer_screen(PROMPTED, *prose)) == "turn_ended"
     assert (
-        rule_of(build_composer_screen(PROMPTED, "● Do you want to proceed?", " ❯ 1. Yes", " Esc to cancel", "", DONE))
+        classify_rule(
+            build_composer_screen(PROMPTED, "● Do you want to proceed?", " ❯ 1. Yes", " Esc to cancel", "", DONE)
+        )
         == "turn_ended"
     )
 
@@ -192,37 +196,37 @@ def test_prose_that_looks_like_a_dialog_is_prose() -> None:
     ids=str,
 )
 @pytest.mark.parametrize("scene", [*WAITING, *load_scenes("claude_code")[:6]], ids=lambda scene: scene.name)
-def test_a_picture_of_it_in_another_program_is_not_it(scene, below: tuple[str, ...]) -> None:
+def test_a_claude_screen_shown_by_another_program_is_unknown(scene, below: tuple[str, ...]) -> None:
     rows = list(scene.screen.rows)
     while not rows[-1]:
         rows.pop()
     assert ADAPTER.classify_screen(build_screen(*rows, *below)).state == "unknown"
 
 
-def test_a_dialog_whose_pointer_was_written_over_is_none() -> None:
+def test_a_dialog_with_an_overwritten_pointer_is_unknown() -> None:
     crashed = [" Killedes" if "❯ 1. Yes" in row else row for row in DIALOG]
     assert ADAPTER.classify_screen(build_screen(*crashed)).state == "unknown"
 
 
-def test_a_screen_of_nothing_we_know_is_unknown_and_never_idle() -> None:
+def test_an_unrecognized_screen_is_unknown_and_never_idle() -> None:
     assert ADAPTER.classify_screen(build_screen("hello", "world")).state == "unknown"
     assert ADAPTER.classify_screen(build_composer_screen("◆ a glyph of tomorrow that turns")).state == "unknown"
 
 
 def test_a_reset_time_on_the_screen_needs_a_zone() -> None:
-    said = "  ⎿  You've hit your 5-hour limit · resets 7:16am (UTC)"
+    limit = "  ⎿  You've hit your 5-hour limit · resets 7:16am (UTC)"
     flags = ADAPTER.classify_screen(
-        build_composer_screen(PROMPTED, said, "", DONE, footer=("  ⚠ Usage limit reached · limit resets 7:16am",))
+        build_composer_screen(PROMPTED, limit, "", DONE, footer=("  ⚠ Usage limit reached · limit resets 7:16am",))
     ).flags
     assert flags.usage_limited
     assert flags.resets_at is not None
 
 
-def test_a_dialog_tells_what_it_asks() -> None:
+def test_a_dialog_has_its_question() -> None:
     assert ADAPTER.classify_screen(build_screen(*DIALOG)).details == {"question": "Do you want to proceed?"}
 
 
 @given(st.lists(st.text(alphabet="─❯ ●✻·…abc?1.\n", max_size=70), max_size=30))
-def test_any_rows_at_all_give_an_answer(rows: list[str]) -> None:
+def test_any_rows_are_classified(rows: list[str]) -> None:
     seen = ADAPTER.classify_screen(build_screen(*rows))
     assert (seen.state == "unknown") == (seen.rule == "")

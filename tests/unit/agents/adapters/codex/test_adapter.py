@@ -14,7 +14,7 @@ from termvisor.agents.adapters.codex.adapter import (
 )
 
 
-def test_it_has_the_current_contract_version():
+def test_the_adapter_has_the_current_contract_version():
     assert ADAPTER.contract_version == CONTRACT_VERSION
     assert ADAPTER.env_names == ("HOME", "CODEX_HOME")
 
@@ -32,7 +32,7 @@ BINARY = "/opt/codex/vendor/bin/codex"
 THREAD = "01a1e290-84e2-7552-9a96-bdc8cca6f404"
 
 
-def process(*argv: str, pid: int = 7, cwd: str = "/src", **env: str) -> ProcessInfo:
+def build_process(*argv: str, pid: int = 7, cwd: str = "/src", **env: str) -> ProcessInfo:
     return ProcessInfo(pid=pid, argv=argv, cwd=cwd, env=env)
 
 
@@ -54,8 +54,8 @@ def process(*argv: str, pid: int = 7, cwd: str = "/src", **env: str) -> ProcessI
     ],
     ids=lambda argv: " ".join(argv[-2:]),
 )
-def test_a_codex_at_work_is_one(argv):
-    assert find_process([process("-bash", pid=1), process(*argv)]) == process(*argv)
+def test_a_codex_process_is_found(argv):
+    assert find_process([build_process("-bash", pid=1), build_process(*argv)]) == build_process(*argv)
 
 
 @pytest.mark.parametrize(
@@ -73,45 +73,45 @@ def test_a_codex_at_work_is_one(argv):
     ],
     ids=lambda argv: " ".join(argv[-2:]) or "nothing",
 )
-def test_what_only_looks_like_it_is_none(argv):
-    assert find_process([process(*argv)]) is None
+def test_another_process_is_not_taken_for_codex(argv):
+    assert find_process([build_process(*argv)]) is None
 
 
-def test_the_program_is_meant_not_the_script_that_starts_it():
-    wrapper = process("node", "/usr/lib/node_modules/@openai/codex/bin/codex.js", pid=2)
-    server = process(BINARY, "app-server", pid=4)
-    assert find_process([wrapper, process(BINARY, pid=3), server]) == process(BINARY, pid=3)
+def test_the_program_is_found_before_its_start_script():
+    wrapper = build_process("node", "/usr/lib/node_modules/@openai/codex/bin/codex.js", pid=2)
+    server = build_process(BINARY, "app-server", pid=4)
+    assert find_process([wrapper, build_process(BINARY, pid=3), server]) == build_process(BINARY, pid=3)
 
 
-def test_its_home_is_named_or_is_the_usual_one():
-    assert find_codex_home(process(HOME="/home/dev")) == "/home/dev/.codex"
-    assert find_codex_home(process(HOME="/home/dev", CODEX_HOME="/data/codex")) == "/data/codex"
-    assert find_codex_home(process()) == ""
+def test_codex_home_is_set_by_the_environment_or_below_home():
+    assert find_codex_home(build_process(HOME="/home/dev")) == "/home/dev/.codex"
+    assert find_codex_home(build_process(HOME="/home/dev", CODEX_HOME="/data/codex")) == "/data/codex"
+    assert find_codex_home(build_process()) == ""
 
 
 def test_the_working_folder_comes_from_the_command_line():
-    assert find_working_folder(process(BINARY)) == "/src"
-    assert find_working_folder(process(BINARY, "-C", "../lib")) == "/lib"
-    assert find_working_folder(process(BINARY, "--cd=/data")) == "/data"
-    assert find_working_folder(process(BINARY, cwd="")) == ""
+    assert find_working_folder(build_process(BINARY)) == "/src"
+    assert find_working_folder(build_process(BINARY, "-C", "../lib")) == "/lib"
+    assert find_working_folder(build_process(BINARY, "--cd=/data")) == "/data"
+    assert find_working_folder(build_process(BINARY, cwd="")) == ""
 
 
 def test_only_resume_with_an_id_proves_a_thread():
-    assert find_resumed_session(process(BINARY, "resume", THREAD)) == THREAD
-    assert find_resumed_session(process(BINARY, "--search", "resume", THREAD, "go on")) == THREAD
-    assert find_resumed_session(process(BINARY, "resume", "--last")) == ""
-    assert find_resumed_session(process(BINARY, "resume", "my-session")) == ""
-    assert find_resumed_session(process(BINARY, "fork", THREAD)) == ""
-    assert find_resumed_session(process(BINARY, THREAD)) == ""
+    assert find_resumed_session(build_process(BINARY, "resume", THREAD)) == THREAD
+    assert find_resumed_session(build_process(BINARY, "--search", "resume", THREAD, "go on")) == THREAD
+    assert find_resumed_session(build_process(BINARY, "resume", "--last")) == ""
+    assert find_resumed_session(build_process(BINARY, "resume", "my-session")) == ""
+    assert find_resumed_session(build_process(BINARY, "fork", THREAD)) == ""
+    assert find_resumed_session(build_process(BINARY, THREAD)) == ""
 
 
 def test_a_codex_with_its_own_server_does_not_use_the_shared_one():
-    assert uses_shared_server(process(BINARY))
-    assert uses_shared_server(process(BINARY, "--disable", "shell_snapshot"))
-    for words in (("--no-daemon",), ("--disable", "daemon_auto_start"), ("--remote", "unix:///x"), ("exec", "hi")):
-        assert not uses_shared_server(process(BINARY, *words))
+    assert uses_shared_server(build_process(BINARY))
+    assert uses_shared_server(build_process(BINARY, "--disable", "shell_snapshot"))
+    for arguments in (("--no-daemon",), ("--disable", "daemon_auto_start"), ("--remote", "unix:///x"), ("exec", "hi")):
+        assert not uses_shared_server(build_process(BINARY, *arguments))
 
 
-def test_a_prompt_is_no_sub_command():
-    assert parse_command_line(process(BINARY, "resume the work")).subcommand == ""
-    assert parse_command_line(process(BINARY, "resume", "x")).arguments == ("x",)
+def test_a_prompt_is_not_a_subcommand():
+    assert parse_command_line(build_process(BINARY, "resume the work")).subcommand == ""
+    assert parse_command_line(build_process(BINARY, "resume", "x")).arguments == ("x",)

@@ -1,3 +1,5 @@
+"""Kinds and flags of Codex errors."""
+
 from datetime import datetime
 
 import pytest
@@ -30,7 +32,7 @@ NOW = 1_794_802_600 * NS
         (7, "other"),
     ],
 )
-def test_an_error_has_a_kind(info, kind):
+def test_an_error_code_has_a_kind(info, kind):
     assert classify_error_code(info) == kind
 
 
@@ -46,7 +48,7 @@ def test_a_message_without_a_code_is_classified(message, kind):
     assert build_message_error_statement(message, NOW).payload["error"] == kind
 
 
-def test_a_limit_tells_when_it_ends():
+def test_a_usage_limit_has_its_reset_time():
     flags = build_code_error_statement("usageLimitExceeded", "… or try again at 11:02 PM.", NOW).flags
     assert flags.usage_limited
     end = datetime.fromtimestamp(flags.resets_at // NS)
@@ -54,12 +56,12 @@ def test_a_limit_tells_when_it_ends():
     assert 0 < flags.resets_at - NOW < 24 * 3600 * NS
 
 
-def test_a_limit_without_a_time_is_still_one():
+def test_a_usage_limit_without_a_time_has_no_reset_time():
     assert build_code_error_statement("usageLimitExceeded", "You've hit your usage limit.", NOW).flags == FlagUpdate(
         usage_limited=True
     )
 
 
-def test_other_errors_say_less():
+def test_other_errors_do_not_set_usage_limited():
     assert build_code_error_statement("unauthorized", "", NOW).flags == FlagUpdate(auth_needed=True)
     assert build_code_error_statement("rateLimitExceeded", "try again at 11:02 PM", NOW).flags == NO_FLAG_UPDATE

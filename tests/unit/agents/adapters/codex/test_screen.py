@@ -1,3 +1,5 @@
+"""Regions and states of Codex screens."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,13 +19,13 @@ def test_an_idle_screen_has_a_conversation_and_a_composer():
     assert (layout.composer, layout.work, layout.dialog) == ("Ask Codex to do anything", "", ())
 
 
-def test_the_line_of_work_stands_above_the_composer_with_its_details():
+def test_the_work_line_is_above_the_composer_with_its_details():
     layout = parse_layout(("› hi", "", "• Compacting context (2s • esc to interrupt)", "  └ Making room.", *LONG_FOOT))
     assert layout.work == "• Compacting context (2s • esc to interrupt)"
     assert layout.conversation == ("› hi",)
 
 
-def test_a_line_of_work_that_was_only_quoted_is_conversation():
+def test_a_quoted_work_line_is_conversation():
     layout = parse_layout(("• It printed:", "• Working (2s • esc to interrupt)", "• and then it ended.", *LONG_FOOT))
     assert layout.work == ""
 
@@ -33,7 +35,7 @@ def test_a_hint_at_the_right_edge_is_in_no_region():
     assert layout.conversation == ("› hi",)
 
 
-def test_what_is_written_may_take_several_rows():
+def test_the_composer_text_may_have_several_rows():
     rows = ("• Hello.", "", "› first", "  second", "", "  gpt-6 default · /src")
     assert parse_layout(rows).composer == "first\nsecond"
 
@@ -55,13 +57,13 @@ def test_a_dialog_replaces_the_composer():
     assert layout.conversation == ("› hi", "• Running touch x")
 
 
-def test_a_long_line_goes_on_at_the_left_edge():
+def test_a_wrapped_line_continues_at_the_left_edge():
     assert parse_layout(
         ("■ unexpected status 401, url: http://h/v1/", "responses", *LONG_FOOT)
     ).last_paragraph.startswith("■ unexpected")
 
 
-def test_a_shell_has_neither():
+def test_a_shell_has_no_composer_and_no_dialog():
     layout = parse_layout(("$ codex", "Disconnected from this task.", "$"))
     assert (layout.composer, layout.dialog, layout.last_row) == (None, (), "$")
     assert parse_layout(()).last_row == ""
@@ -80,7 +82,7 @@ MODAL = (
 )  # fmt: skip
 
 
-def seen(*rows: str):
+def classify_rows(*rows: str):
     return classify_screen(Screen(pane=PaneId(1), rows=rows, width=100, height=40, at=1_794_773_000 * 10**9))
 
 
@@ -126,14 +128,14 @@ NEAR = {
 
 
 @pytest.mark.parametrize("rule", SCREEN_CLASSIFIER.rules, ids=lambda rule: rule.id)
-def test_a_rule_finds_what_it_is_named_for(rule):
-    found = seen(*HITS[rule.id.removeprefix("codex.screen.")])
+def test_a_rule_matches_its_screen(rule):
+    found = classify_rows(*HITS[rule.id.removeprefix("codex.screen.")])
     assert (found.rule, found.state, found.confidence) == (rule.id, rule.state, rule.confidence)
 
 
 @pytest.mark.parametrize("rows", NEAR.values(), ids=NEAR)
-def test_a_near_miss_is_what_it_is(rows):
-    assert seen(*rows).rule_name == "turn_ended"
+def test_a_near_miss_is_turn_ended(rows):
+    assert classify_rows(*rows).rule_name == "turn_ended"
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,7 @@ def test_a_near_miss_is_what_it_is(rows):
     ids=["empty", "shell", "left", "printed work", "printed interruption", "half a dialog"],
 )
 def test_a_screen_that_is_not_codex_is_unknown_and_never_idle(rows):
-    assert (seen(*rows).state, seen(*rows).rule) == ("unknown", "")
+    assert (classify_rows(*rows).state, classify_rows(*rows).rule) == ("unknown", "")
 
 
 @pytest.mark.parametrize(
@@ -161,48 +163,48 @@ def test_a_screen_that_is_not_codex_is_unknown_and_never_idle(rows):
         (HITS["turn_ended"], ("completed", 0)),
         (("$ ",), ("unknown", None)),
     ],
-    ids=["after an answer", "after an interrupt", "an error is more", "none", "another screen tells nothing"],
+    ids=["after an answer", "after an interrupt", "an error has priority", "none", "another screen"],
 )
-def test_commands_that_run_on_are_counted(rows, expected):
-    assert (seen(*rows).state, seen(*rows).tasks) == expected
+def test_background_commands_are_counted(rows, expected):
+    assert (classify_rows(*rows).state, classify_rows(*rows).tasks) == expected
 
 
-def test_a_folder_that_is_not_trusted_is_asked_for():
-    asked = ("  Folder access", "", "  Trust this folder? Codex can read, edit, and run files here.", "")
-    found = seen(
-        *asked, "› 1. Trust and continue", "  2. Back to Agent Command Center", "", "  enter continue · esc back"
+def test_the_dialog_of_an_untrusted_folder_is_recognized():
+    dialog = ("  Folder access", "", "  Trust this folder? Codex can read, edit, and run files here.", "")
+    found = classify_rows(
+        *dialog, "› 1. Trust and continue", "  2. Back to Agent Command Center", "", "  enter continue · esc back"
     )
     assert (found.rule_name, found.details) == ("folder_not_trusted", {"question": "Trust this folder?"})
 
 
-def test_a_dialog_tells_what_it_asks():
-    assert seen(*ASKED).details == {
+def test_a_dialog_has_its_question_and_command():
+    assert classify_rows(*ASKED).details == {
         "question": "Would you like to run the following command?",
         "command": "touch x",
     }
 
 
-def test_a_limit_tells_its_end_with_the_dialog_open_and_without():
+def test_a_usage_limit_has_its_reset_time_with_and_without_a_dialog():
     for rows in ((LIMIT, *MODAL), (LIMIT, *FOOT)):
-        flags = seen(*rows).flags
+        flags = classify_rows(*rows).flags
         assert flags.usage_limited
         assert flags.resets_at is not None
 
 
 def test_an_offer_to_switch_the_model_without_a_limit_is_a_menu():
-    assert seen("• Hello.", *MODAL).rule_name == "menu_open"
+    assert classify_rows("• Hello.", *MODAL).rule_name == "menu_open"
 
 
 def test_a_wrapped_error_message_is_complete():
-    assert seen(*HITS["not_signed_in"]).details["message"].endswith("/v1/ responses")
+    assert classify_rows(*HITS["not_signed_in"]).details["message"].endswith("/v1/ responses")
 
 
 @given(st.lists(st.text(alphabet="›•■ 12.()Worked for Ask·/~\n", max_size=30), max_size=12))
-def test_any_screen_has_an_answer(rows):
-    assert seen(*rows).state in ("unknown", "idle", "running", "error", "completed", "waiting_input")
+def test_any_rows_are_classified(rows):
+    assert classify_rows(*rows).state in ("unknown", "idle", "running", "error", "completed", "waiting_input")
 
 
-def test_no_recorded_screen_is_taken_for_a_dialog_that_was_not_open():
+def test_no_recorded_screen_without_a_dialog_is_waiting_approval():
     wrong = [
         scene.name
         for scene in load_scenes("codex")

@@ -1,9 +1,11 @@
+"""Token usage and rate limits of Codex."""
+
 from termvisor.agents.adapters.codex.usage import build_request_usage_payload, build_usage_payload, build_window_flags
 from termvisor.clock import NS
 from termvisor.model.agent.signal import NO_FLAG_UPDATE, FlagUpdate
 
 
-def test_both_spellings_say_the_same():
+def test_both_spellings_of_token_counts_are_read():
     files = {
         "total_tokens": 9,
         "input_tokens": 6,
@@ -12,9 +14,9 @@ def test_both_spellings_say_the_same():
         "reasoning_output_tokens": 1,
     }
     server = {"totalTokens": 9, "inputTokens": 6, "cachedInputTokens": 2, "outputTokens": 3, "reasoningOutputTokens": 1}
-    told = build_usage_payload(files, {"total_tokens": 5}, 100)
-    assert told == build_usage_payload(server, {"totalTokens": 5}, 100)
-    assert told == {
+    payload = build_usage_payload(files, {"total_tokens": 5}, 100)
+    assert payload == build_usage_payload(server, {"totalTokens": 5}, 100)
+    assert payload == {
         "total": 9,
         "input": 4,
         "output": 3,
@@ -25,7 +27,7 @@ def test_both_spellings_say_the_same():
     }
 
 
-def test_one_answer_tells_what_came_out_of_a_cache_apart():
+def test_the_usage_of_one_answer_separates_cached_tokens():
     used = {"input_tokens": 100, "cached_input_tokens": 60, "cache_write_input_tokens": 10, "output_tokens": 7}
     assert build_request_usage_payload("turn@1", used) == {
         "message_id": "turn@1",
@@ -37,12 +39,12 @@ def test_one_answer_tells_what_came_out_of_a_cache_apart():
     assert build_request_usage_payload("turn@1", {}) == {}
 
 
-def test_what_was_not_counted_is_left_out():
+def test_missing_counts_are_left_out():
     assert build_usage_payload({}, {}, None) == {}
     assert build_usage_payload({"total_tokens": 0}, {}, 0) == {"total": 0}
 
 
-def test_a_window_that_is_used_up_ends_at_a_known_second():
+def test_an_exhausted_window_sets_usage_limited_with_its_reset_time():
     spent = {"primary": {"usedPercent": 100, "resetsAt": 1_794_813_410}, "secondary": {"usedPercent": 10}}
     assert build_window_flags(spent) == FlagUpdate(usage_limited=True, resets_at=1_794_813_410 * NS)
     both = {"primary": {"used_percent": 100.0, "resets_at": 5}, "secondary": {"used_percent": 100.0, "resets_at": 9}}

@@ -22,9 +22,9 @@ LIMIT = '{"type":"usage_limit_reached","message":"The usage limit has been reach
         ("preCompact", {"trigger": "manual"}, "running"),
     ],
 )
-def test_a_hook_tells_a_state(event, payload, expected):
-    said = read_hook_signal(ADAPTER, event, sessionId=SESSION, **payload)
-    assert (said.state, said.session, said.event_at) == (expected, SESSION, NOW - 40 * 10**6)
+def test_a_hook_event_gives_a_state(event, payload, expected):
+    signal = read_hook_signal(ADAPTER, event, sessionId=SESSION, **payload)
+    assert (signal.state, signal.session, signal.event_at) == (expected, SESSION, NOW - 40 * 10**6)
 
 
 def test_a_permission_request_without_a_dialog_is_ignored():
@@ -32,16 +32,16 @@ def test_a_permission_request_without_a_dialog_is_ignored():
     assert read_hook(ADAPTER, "notification", notification_type="agent_idle") is None
 
 
-def test_a_limit_tells_its_end_while_it_is_tried_again():
-    said = read_hook_signal(ADAPTER, "errorOccurred", recoverable=True, error={"message": LIMIT})
-    assert (said.flags.usage_limited, said.flags.resets_at) == (True, NOW + 60 * 10**9)
-    assert said.payload["message"] == "The usage limit has been reached"
+def test_a_retried_usage_limit_has_its_reset_time():
+    signal = read_hook_signal(ADAPTER, "errorOccurred", recoverable=True, error={"message": LIMIT})
+    assert (signal.flags.usage_limited, signal.flags.resets_at) == (True, NOW + 60 * 10**9)
+    assert signal.payload["message"] == "The usage limit has been reached"
 
 
-def test_a_sub_agents_turns_are_not_the_agents():
-    about = {"agentId": "a1", "parentAgentId": SESSION}
-    assert read_hook(ADAPTER, "agentStop", **about) is None
-    assert read_hook_signal(ADAPTER, "notification", notification_type="permission_prompt", **about).session == SESSION
+def test_the_end_of_a_sub_agent_turn_gives_no_signal():
+    fields = {"agentId": "a1", "parentAgentId": SESSION}
+    assert read_hook(ADAPTER, "agentStop", **fields) is None
+    assert read_hook_signal(ADAPTER, "notification", notification_type="permission_prompt", **fields).session == SESSION
     began, ended = (
         read_hook_signal(ADAPTER, "subagentStart", agentId="a1"),
         read_hook_signal(ADAPTER, "subagentStop", agentId="a1"),
@@ -50,10 +50,10 @@ def test_a_sub_agents_turns_are_not_the_agents():
     assert read_hook(ADAPTER, "subagentStart") is None
 
 
-def test_its_end_is_told_beside_the_state():
-    said = read_hook_signal(ADAPTER, "sessionEnd", reason="user_exit")
-    assert (said.kind, said.payload["end_reason"]) == ("note", "manual")
+def test_a_session_end_is_a_note_with_its_end_reason():
+    signal = read_hook_signal(ADAPTER, "sessionEnd", reason="user_exit")
+    assert (signal.kind, signal.payload["end_reason"]) == ("note", "manual")
 
 
-def test_garbage_is_not_understood():
+def test_a_malformed_hook_line_is_unsupported():
     assert read_source_record(ADAPTER, "hook", "")[0].reason == "unsupported_signal"

@@ -1,4 +1,4 @@
-"""Regions of Copilot screens."""
+"""Regions and states of Copilot screens."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from tests.unit.agents.adapters.copilot.screens import (
 )
 
 
-def test_the_turn_stands_without_its_scroll_bar():
+def test_the_turn_is_returned_without_its_scroll_bar():
     parts = split_regions(build_composer_screen(" ❯ go", " ● one", " ❯ on", " ● two", "   more", typed="half"))
     assert [row.strip() for row in parts["turn"]] == ["● two", "more", "/home/you/api [⎇ main]"]
     assert parts["composer"] == ["❯ half"]
@@ -26,7 +26,7 @@ def test_a_box_at_the_end_is_a_dialog_and_a_form_is_between_rules():
     assert split_regions(build_screen(FORM))["form"][0] == "Copilot needs information."
 
 
-def test_elsewhere_are_no_parts():
+def test_other_screens_have_no_regions():
     assert split_regions(build_screen("$ ls")) == {}
     assert split_regions(build_screen("")) == {}
     assert split_regions(build_screen([FORM[0], "$ words", FORM[0], " below"])) == {}
@@ -64,9 +64,9 @@ LOGIN = " ✗ Authentication failed with provider (HTTP 401)."
         (build_screen(FORM), "waiting_input", "question_asked"),
     ],
 )
-def test_a_screen_is_known(shown, state, rule):
-    seen = classify_screen(shown)
-    assert (seen.state, seen.rule_name) == (state, rule)
+def test_a_screen_has_its_state_and_rule(shown, state, rule):
+    result = classify_screen(shown)
+    assert (result.state, result.rule_name) == (state, rule)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_screen_is_known(shown, state, rule):
         build_screen(APPROVAL),
     ],
 )
-def test_what_only_looks_like_one_is_unknown(shown):
+def test_a_screen_that_only_resembles_copilot_is_unknown(shown):
     assert classify_screen(shown).state == "unknown"
 
 
@@ -89,9 +89,9 @@ def test_a_dialog_that_the_agent_quotes_is_not_open():
     )
 
 
-def test_a_tool_that_failed_is_no_error_of_the_agent():
+def test_a_failed_tool_is_not_an_error_of_the_agent():
     assert classify_screen(build_composer_screen(" ❯ go", " ✗ Shell make", "   quota exceeded")).state == "idle"
 
 
-def test_an_error_of_an_earlier_turn_is_over():
+def test_an_error_of_an_earlier_turn_does_not_count():
     assert classify_screen(build_composer_screen(" ❯ go", LOGIN, " ❯ again", " ● fine")).state == "completed"

@@ -20,9 +20,9 @@ from tests.unit.agents.adapters.adapter_inputs import SESSION, read_hook, read_h
         ("stop", {"status": "new"}, "unknown"),
     ],
 )
-def test_a_hook_tells_a_state(event, payload, expected):
-    said = read_hook_signal(ADAPTER, event, conversation_id=SESSION, **payload)
-    assert (said.state, said.session) == (expected, SESSION)
+def test_a_hook_event_gives_a_state(event, payload, expected):
+    signal = read_hook_signal(ADAPTER, event, conversation_id=SESSION, **payload)
+    assert (signal.state, signal.session) == (expected, SESSION)
 
 
 def test_sub_agents_are_tasks():
@@ -32,12 +32,12 @@ def test_sub_agents_are_tasks():
     assert read_hook(ADAPTER, "subagentStop") is None
 
 
-def test_words_and_ends_are_told_beside_the_state():
+def test_agent_responses_and_session_ends_are_notes():
     assert read_hook_signal(ADAPTER, "afterAgentResponse", text="done").payload["last_message"] == "done"
     assert read_hook_signal(ADAPTER, "sessionEnd", reason="user_close").payload["end_reason"] == "manual"
 
 
-def test_what_is_new_says_nothing_and_garbage_is_not_understood():
+def test_an_unknown_event_gives_no_signal_and_a_malformed_line_is_unsupported():
     assert read_hook(ADAPTER, "afterAgentThought") is None
     assert read_source_record(ADAPTER, "hook", "x")[0].reason == "unsupported_signal"
     assert read_source_record(ADAPTER, "title", "x") == []

@@ -5,7 +5,7 @@ import json
 from termvisor.agents.adapters.cursor.keyboard import format_hook_answer
 
 
-def test_a_hook_allows_or_refuses_with_a_reason():
+def test_the_hook_answer_allows_or_denies_with_a_reason():
     assert json.loads(format_hook_answer("allow", "fine")) == {"permission": "allow"}
     assert json.loads(format_hook_answer("deny", "No.")) == {
         "permission": "deny",

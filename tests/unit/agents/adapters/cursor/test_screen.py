@@ -20,9 +20,9 @@ from tests.unit.agents.adapters.adapter_inputs import build_screen
         ([], "unknown"),
     ],
 )
-def test_a_screen_is_known_or_not(rows, expected):
+def test_a_screen_has_its_state(rows, expected):
     assert classify_screen(build_screen(rows)).state == expected
 
 
-def test_none_is_trusted_much():
+def test_cursor_screens_have_a_low_confidence():
     assert classify_screen(build_screen(["→ Add a follow-up"])).confidence <= 0.5

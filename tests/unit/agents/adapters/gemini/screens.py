@@ -25,7 +25,7 @@ FAILED = "ℹ This request failed. Press F12 for diagnostics"
 
 
 def build_composer_screen(*conversation: str, status: str = SHORTCUTS, typed: str = EMPTY):
-    """The conversation with the composer below it."""
+    """Build a screen with the conversation and the composer below it."""
     return build_screen([*conversation, "", status, HORIZONTAL_RULE, " Shift+Tab to accept edits", typed, *FOOTER])
 
 

@@ -23,9 +23,9 @@ DETAILS = {"type": "exec", "title": "Confirm Shell Command", "command": "touch x
         ("PreCompress", {"trigger": "manual"}, "running"),
     ],
 )
-def test_a_hook_tells_a_state(event, payload, expected):
-    said = read_hook_signal(ADAPTER, event, session_id=SESSION, **payload)
-    assert (said.state, said.session, said.event_at) == (expected, SESSION, NOW - 40 * 10**6)
+def test_a_hook_event_gives_a_state(event, payload, expected):
+    signal = read_hook_signal(ADAPTER, event, session_id=SESSION, **payload)
+    assert (signal.state, signal.session, signal.event_at) == (expected, SESSION, NOW - 40 * 10**6)
 
 
 @pytest.mark.parametrize(
@@ -37,16 +37,16 @@ def test_a_hook_tells_a_state(event, payload, expected):
         ("X", {}),
     ],
 )
-def test_what_fires_all_the_time_or_is_new_says_nothing(event, payload):
+def test_irrelevant_or_unknown_events_give_no_signal(event, payload):
     assert read_hook(ADAPTER, event, **payload) is None
 
 
-def test_a_question_tells_what_is_asked():
-    said = read_hook_signal(
+def test_a_permission_request_has_its_command_and_question():
+    signal = read_hook_signal(
         ADAPTER, "Notification", notification_type="ToolPermission", message="needs it", details=DETAILS
     )
-    assert said.payload["command"] == "touch x"
-    assert said.payload["question"] == "Confirm Shell Command"
+    assert signal.payload["command"] == "touch x"
+    assert signal.payload["question"] == "Confirm Shell Command"
 
 
 def test_a_compression_lasts_until_the_next_prompt():
@@ -54,9 +54,9 @@ def test_a_compression_lasts_until_the_next_prompt():
     assert read_hook_signal(ADAPTER, "BeforeAgent", prompt="x").flags.compacting is False
 
 
-def test_its_end_is_told_beside_the_state():
-    said = read_hook_signal(ADAPTER, "SessionEnd", reason="exit")
-    assert (said.kind, said.payload["end_reason"]) == ("note", "manual")
+def test_a_session_end_is_a_note_with_its_end_reason():
+    signal = read_hook_signal(ADAPTER, "SessionEnd", reason="exit")
+    assert (signal.kind, signal.payload["end_reason"]) == ("note", "manual")
     assert "end_reason" not in read_hook_signal(ADAPTER, "SessionEnd", reason="clear").payload
 
 
@@ -68,26 +68,26 @@ def test_its_end_is_told_beside_the_state():
         ("✋  Action Required (a (b))", "waiting_approval"),
     ],
 )
-def test_the_title_has_a_sign_for_each_state(title, expected):
-    (said,) = read_source_record(ADAPTER, "title", title)
-    assert (said.state, said.tier, said.moved_at) == (expected, "deterministic", None)
+def test_the_title_symbol_gives_the_state(title, expected):
+    (signal,) = read_source_record(ADAPTER, "title", title)
+    assert (signal.state, signal.tier, signal.moved_at) == (expected, "deterministic", None)
 
 
 @pytest.mark.parametrize("title", ["", "bash", "Ready (work)", "✳ Claude Code", "◇ Ready"])
-def test_another_title_says_nothing(title):
+def test_another_title_gives_no_signal(title):
     assert read_source_record(ADAPTER, "title", title) == []
 
 
-def test_a_notification_tells_a_question_and_an_end():
-    (asked,) = read_source_record(
+def test_a_notification_reports_a_permission_request_or_the_end_of_a_turn():
+    (requested,) = read_source_record(
         ADAPTER, "notification", "Approval required | Approve tool action: Confirm Shell Command"
     )
     (ended,) = read_source_record(ADAPTER, "notification", "Run finished | Gemini CLI finished responding.")
-    assert (asked.state, ended.state) == ("waiting_approval", "completed")
-    assert asked.payload["message"] == "Approve tool action: Confirm Shell Command"
+    assert (requested.state, ended.state) == ("waiting_approval", "completed")
+    assert requested.payload["message"] == "Approve tool action: Confirm Shell Command"
     assert read_source_record(ADAPTER, "notification", "Approval required, says a web page") == []
 
 
 def test_a_malformed_hook_line_is_unknown():
-    (said,) = read_source_record(ADAPTER, "hook", "{")
-    assert (said.state, said.reason) == ("unknown", "unsupported_signal")
+    (signal,) = read_source_record(ADAPTER, "hook", "{")
+    assert (signal.state, signal.reason) == ("unknown", "unsupported_signal")

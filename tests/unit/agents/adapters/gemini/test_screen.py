@@ -1,4 +1,4 @@
-"""Regions of Gemini screens."""
+"""Regions and states of Gemini screens."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def test_the_turn_begins_below_the_last_prompt():
     assert parts["composer"] == [EMPTY]
 
 
-def test_the_line_that_shows_work_belongs_to_no_turn():
+def test_the_work_line_is_not_part_of_the_turn():
     parts = split_regions(
         build_composer_screen(" > go", "✦ one", status=" ⠙ Thinking... (esc to cancel, 1s)     ? for shortcuts")
     )
@@ -33,7 +33,7 @@ def test_a_box_at_the_end_is_a_dialog():
     assert split_regions(build_dialog_screen(*APPROVAL))["dialog"][0] == "? Shell  touch x"
 
 
-def test_without_a_composer_there_are_no_parts():
+def test_a_screen_without_a_composer_has_no_regions():
     assert split_regions(build_screen("$ ls\nfile")) == {}
     assert split_regions(build_screen("")) == {}
 
@@ -81,9 +81,9 @@ TRUST = ("Do you trust the files in this folder?", "● 1. Trust folder (api)", 
         (build_dialog_screen("Select Theme", "● 1. Dark", "  2. Light"), "waiting_input", "choice_open"),
     ],
 )
-def test_a_screen_is_known(shown, state, rule):
-    seen = classify_screen(shown)
-    assert (seen.state, seen.rule_name) == (state, rule)
+def test_a_screen_has_its_state_and_rule(shown, state, rule):
+    result = classify_screen(shown)
+    assert (result.state, result.rule_name) == (state, rule)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_screen_is_known(shown, state, rule):
         build_screen(["Allow execution of [Shell]?", "● 1. Allow once", "  3. No, suggest changes (esc)"]),
     ],
 )
-def test_what_only_looks_like_one_is_unknown(shown):
+def test_a_screen_that_only_resembles_gemini_is_unknown(shown):
     assert classify_screen(shown).state == "unknown"
 
 
@@ -108,14 +108,14 @@ def test_a_dialog_that_the_agent_quotes_is_not_open():
     )
 
 
-def test_an_error_of_an_earlier_turn_is_over():
+def test_an_error_of_an_earlier_turn_does_not_count():
     assert (
         classify_screen(build_composer_screen(" > go", "✕ [API Error: quota]", FAILED, " > again", "✦ fine")).state
         == "completed"
     )
 
 
-def test_flags_stand_beside_the_state():
+def test_screens_set_flags():
     assert classify_screen(build_dialog_screen(*LIMIT)).flags.usage_limited is True
     assert (
         classify_screen(build_composer_screen(" > go", "✕ [API Error: API key not valid.]", FAILED)).flags.auth_needed

@@ -20,16 +20,14 @@ def test_a_program_is_known_by_its_command_line():
     assert AIDER.find_process([build_process("bash"), build_process("vim", "raider.py")]) is None
 
 
-def test_the_first_rule_that_fits_a_row_decides():
+def test_the_first_matching_rule_gives_the_state():
     assert AIDER.classify_screen(build_screen("Run shell command? (Y)es/(N)o [Yes]:\n> ")).state == "waiting_approval"
-    assert AIDER.classify_screen(build_screen("code> ")).state == "unknown", (
-        "what nobody sees, trailing space, is no part of a row"
-    )
+    assert AIDER.classify_screen(build_screen("code> ")).state == "unknown", "trailing space is not part of a row"
     assert AIDER.classify_screen(build_screen("all done\n>")).state == "waiting_input"
     assert AIDER.classify_screen(build_screen("thinking")).state == "unknown"
 
 
-def test_it_says_nothing_else():
+def test_a_generic_adapter_has_no_signals_titles_paths_or_resume_command():
     assert read_source_record(AIDER, "hook", "{}") == []
     assert not AIDER.matches_title("aider")
     assert AIDER.list_watched_paths(build_process("aider")) == ()

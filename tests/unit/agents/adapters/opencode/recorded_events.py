@@ -8,15 +8,15 @@ from termvisor.agents.adapters.opencode.server_client.http import ServerSentEven
 
 RECORDED_STREAM = (Path(__file__).parent / "events.sse").read_bytes()
 NOW = 1_794_823_440 * 10**9
-"""Within a minute of all of it."""
+"""A time within a minute of all recorded events."""
 
 
 def read_recorded_scenes() -> Iterator[tuple[str, list[dict]]]:
-    """Each with its events, in order."""
-    name, reader, told = "started", ServerSentEventParser(), []
+    """Yield the name and events of each scene, in order."""
+    name, reader, events = "started", ServerSentEventParser(), []
     for line in RECORDED_STREAM.splitlines(keepends=True):
         if line.startswith(b": "):
-            yield name, told
-            name, told = line[2:].decode().strip(), []
-        told += [json.loads(one) for one in reader.feed(line)]
-    yield name, told
+            yield name, events
+            name, events = line[2:].decode().strip(), []
+        events += [json.loads(one) for one in reader.feed(line)]
+    yield name, events

@@ -33,61 +33,63 @@ REFUSED = {"error": {"name": "APIError", "message": "Incorrect API key provided.
         ("message.updated", {"compacting": True}, "running"),
     ],
 )
-def test_an_event_tells_a_state(event, payload, expected):
-    said = read_hook_signal(ADAPTER, event, sessionID=ME, **payload)
-    assert (said.state, said.session) == (expected, ME)
+def test_an_event_gives_a_state(event, payload, expected):
+    signal = read_hook_signal(ADAPTER, event, sessionID=ME, **payload)
+    assert (signal.state, signal.session) == (expected, ME)
 
 
-def test_a_limit_is_retried_and_the_flag_says_so():
-    said = read_hook_signal(
+def test_a_retried_usage_limit_is_running_with_its_flag():
+    signal = read_hook_signal(
         ADAPTER, "session.status", status={"type": "retry", "message": "The usage limit has been reached"}
     )
-    assert (said.state, said.flags.usage_limited, said.payload["error"]) == ("running", True, "usage_limit")
+    assert (signal.state, signal.flags.usage_limited, signal.payload["error"]) == ("running", True, "usage_limit")
 
 
-def test_a_login_that_is_refused_is_a_flag():
+def test_a_refused_login_sets_auth_needed():
     assert read_hook_signal(ADAPTER, "session.error", **REFUSED).flags.auth_needed is True
 
 
-def test_a_question_can_be_answered_by_its_id():
-    said = read_hook_signal(ADAPTER, "permission.asked", id="per_9", permission="bash", metadata={"command": "touch x"})
-    assert (said.payload["request"], said.payload["command"]) == ("per_9", "touch x")
+def test_a_permission_request_has_its_id_and_command():
+    signal = read_hook_signal(
+        ADAPTER, "permission.asked", id="per_9", permission="bash", metadata={"command": "touch x"}
+    )
+    assert (signal.payload["request"], signal.payload["command"]) == ("per_9", "touch x")
 
 
-def test_a_session_tells_its_name_and_its_account():
+def test_a_session_update_has_title_usage_and_cost():
     tokens = {"input": 1500, "output": 25, "reasoning": 5, "cache": {"read": 7}}
-    said = read_hook_signal(
+    signal = read_hook_signal(
         ADAPTER, "session.updated", title="Mend the parser", tokens=tokens, cost=0.5, model="m", version="1"
     )
-    assert (said.kind, said.title) == ("note", "Mend the parser")
-    assert {**said.payload}.items() >= {"input": 1500, "cached": 7, "total": 1530, "cost": 0.5, "model": "m"}.items()
+    assert (signal.kind, signal.title) == ("note", "Mend the parser")
+    assert {**signal.payload}.items() >= {"input": 1500, "cached": 7, "total": 1530, "cost": 0.5, "model": "m"}.items()
     assert read_hook_signal(ADAPTER, "session.created", title="New session - 2026-11-16T04:27:27.271Z").title is None
 
 
-def test_a_sub_agent_is_a_task_but_its_questions_are_the_agents():
-    about = {"sessionID": CHILD, "parent": ME}
-    began = read_hook_signal(ADAPTER, "session.status", status={"type": "busy"}, **about)
-    ended = read_hook_signal(ADAPTER, "session.idle", **about)
-    asked = read_hook_signal(ADAPTER, "permission.asked", id="per_1", permission="bash", **about)
+def test_a_sub_agent_is_a_task_and_its_permission_request_is_that_of_the_agent():
+    fields = {"sessionID": CHILD, "parent": ME}
+    began = read_hook_signal(ADAPTER, "session.status", status={"type": "busy"}, **fields)
+    ended = read_hook_signal(ADAPTER, "session.idle", **fields)
+    requested = read_hook_signal(ADAPTER, "permission.asked", id="per_1", permission="bash", **fields)
     assert (began.kind, began.task, began.session) == ("task_began", CHILD, ME)
     assert (ended.kind, ended.task) == ("task_ended", CHILD)
-    assert (asked.state, asked.session) == ("waiting_approval", ME)
-    assert read_hook(ADAPTER, "session.updated", title="a part", **about) is None
+    assert (requested.state, requested.session) == ("waiting_approval", ME)
+    assert read_hook(ADAPTER, "session.updated", title="a part", **fields) is None
 
 
-def test_compaction_begins_and_ends():
+def test_compaction_events_set_and_clear_the_compacting_flag():
     assert read_hook_signal(ADAPTER, "message.updated", compacting=True).flags.compacting is True
     assert read_hook_signal(ADAPTER, "session.compacted").flags.compacting is False
     assert read_hook(ADAPTER, "message.updated", role="user") is None
 
 
-def test_events_that_are_new_say_nothing_and_garbage_is_not_understood():
+def test_unknown_events_give_no_signal_and_a_malformed_line_is_unsupported():
     assert read_hook(ADAPTER, "session.diff") is None
     assert read_hook(ADAPTER, "session.status", status={"type": "asleep"}) is None
     assert read_source_record(ADAPTER, "hook", "]")[0].reason == "unsupported_signal"
     assert read_source_record(ADAPTER, "screen", "{}") == []
 
 
-def test_the_plugin_tells_every_event_that_is_understood():
+def test_the_plugin_reports_every_event_that_has_an_interpreter():
     plugin = (Path(opencode.__file__).parent / "plugin.js").read_text()
     assert [event for event in EVENT_INTERPRETERS if f'"{event}"' not in plugin] == []

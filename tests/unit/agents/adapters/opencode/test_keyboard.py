@@ -10,7 +10,7 @@ from tests.unit.agents.adapters.opencode.screens import (
 )
 
 
-def test_keys_can_refuse_but_not_allow():
+def test_keys_can_deny_but_not_allow():
     press = keyboard.find_answer_keys(build_panel_screen(*PERMISSION_PANEL), "deny")
     assert press is not None
     assert press.keys == ("Escape",)
@@ -18,7 +18,7 @@ def test_keys_can_refuse_but_not_allow():
     assert keyboard.find_answer_keys(build_composer_screen(), "deny") is None
 
 
-def test_only_work_is_interrupted_and_only_what_is_missing_is_pressed():
+def test_a_working_screen_is_interrupted_by_the_missing_escapes():
     twice, once = (
         keyboard.find_interrupt_keys(build_composer_screen(below=WORKING_FOOTER)),
         keyboard.find_interrupt_keys(build_composer_screen(below="   ⬝⬝■■■■■■  esc again to interrupt")),
@@ -30,7 +30,7 @@ def test_only_work_is_interrupted_and_only_what_is_missing_is_pressed():
     assert keyboard.find_interrupt_keys(build_composer_screen()) is None
 
 
-def test_an_empty_composer_is_told_apart_from_a_draft():
+def test_an_empty_composer_is_distinguished_from_a_draft():
     assert keyboard.read_composer(build_composer_screen(*add_left_bar("go"))) == ""
     assert keyboard.read_composer(build_composer_screen(typed="Ask anything… ")) == ""
     assert keyboard.read_composer(build_composer_screen(typed="half a thought"))

@@ -1,4 +1,4 @@
-"""Regions of opencode screens."""
+"""Regions and states of opencode screens."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_the_composer_is_above_its_edge():
     assert parts["below"] == ["/home/you/api 1.5K (2%) ctrl+p commands"]
 
 
-def test_a_block_directly_before_the_end_is_what_broke_it_off():
+def test_a_block_directly_before_the_end_is_the_error():
     parts = split_regions(
         build_composer_screen(*add_left_bar("go"), *add_left_bar("Incorrect API key"), "     ▣  Build · Model")
     )
@@ -38,7 +38,7 @@ def test_a_panel_replaces_the_composer():
     assert find_panel_rows(build_panel_screen(*PERMISSION_PANEL))[0] == "  ┃  △ Permission required"
 
 
-def test_elsewhere_are_no_parts():
+def test_other_screens_have_no_regions():
     assert split_regions(build_screen("$ ls")) == {}
     assert split_regions(build_screen("")) == {}
     assert find_panel_rows(build_screen("")) == ()
@@ -80,9 +80,9 @@ END = "     ▣  Build · Model"
         (build_panel_screen(*QUESTION_PANEL), "waiting_input", "question_asked"),
     ],
 )
-def test_a_screen_is_known(shown, state, rule):
-    seen = classify_screen(shown)
-    assert (seen.state, seen.rule_name) == (state, rule)
+def test_a_screen_has_its_state_and_rule(shown, state, rule):
+    result = classify_screen(shown)
+    assert (result.state, result.rule_name) == (state, rule)
 
 
 @pytest.mark.parametrize(
@@ -94,23 +94,23 @@ def test_a_screen_is_known(shown, state, rule):
         build_panel_screen("some block", "at the end", "of a screen"),
     ],
 )
-def test_what_only_looks_like_one_is_unknown(shown):
+def test_a_screen_that_only_resembles_opencode_is_unknown(shown):
     assert classify_screen(shown).state == "unknown"
 
 
-def test_a_panel_that_is_quoted_is_not_open():
+def test_a_quoted_panel_is_not_open():
     assert (
         classify_screen(build_composer_screen(*add_left_bar(*PERMISSION_PANEL), "     words", f"{END} · 2s")).state
         == "completed"
     )
 
 
-def test_a_question_tells_its_command():
+def test_a_panel_has_its_command_or_question():
     assert classify_screen(build_panel_screen(*PERMISSION_PANEL)).details["command"] == "touch x"
     assert classify_screen(build_panel_screen(*QUESTION_PANEL)).details["question"] == "Which database?"
 
 
-def test_the_output_of_a_tool_is_no_error():
+def test_the_output_of_a_tool_is_not_an_error():
     assert (
         classify_screen(
             build_composer_screen(*GO, *add_left_bar("$ make", "error: quota"), "     The tool has finished.", END)

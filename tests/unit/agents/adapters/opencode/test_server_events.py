@@ -22,41 +22,42 @@ ME, OTHER, CHILD = "ses_000000000001", "ses_000000000002", "ses_000000000003"
 BUSY, IDLE = {"type": "busy"}, {"type": "idle"}
 
 
-def event(kind: str, session: str = ME, **properties: object) -> dict:
+def build_event(kind: str, session: str = ME, **properties: object) -> dict:
     return {"id": "", "type": kind, "properties": {"sessionID": session, **properties}}
 
 
-def asks(name: str, session: str = ME, **metadata: str) -> dict:
-    return event("permission.asked", session, id=name, permission="bash", patterns=["x"], metadata=metadata)
+def build_permission_event(name: str, session: str = ME, **metadata: str) -> dict:
+    return build_event("permission.asked", session, id=name, permission="bash", patterns=["x"], metadata=metadata)
 
 
-def replied(name: str, session: str = ME, reply: str = "once") -> dict:
-    return event("permission.replied", session, requestID=name, reply=reply)
+def build_reply_event(name: str, session: str = ME, reply: str = "once") -> dict:
+    return build_event("permission.replied", session, requestID=name, reply=reply)
 
 
-def answered(session: str = ME, **more: object) -> dict:
-    about = {"id": f"msg_{session}", "role": "assistant", "sessionID": session, "time": {"created": 1, "completed": 2}}
-    return event("message.updated", session, info=about | more)
+def build_answer_event(session: str = ME, **more: object) -> dict:
+    info = {"id": f"msg_{session}", "role": "assistant", "sessionID": session, "time": {"created": 1, "completed": 2}}
+    return build_event("message.updated", session, info=info | more)
 
 
-def child(session: str = CHILD, parent: str = ME) -> dict:
-    return event("session.created", session, info={"id": session, "parentID": parent, "title": "a part"})
+def build_child_event(session: str = CHILD, parent: str = ME) -> dict:
+    return build_event("session.created", session, info={"id": session, "parentID": parent, "title": "a part"})
 
 
-def states(*events: dict, relay: OpencodeEventRelay | None = None) -> list[str]:
-    """What the adapter makes of them: states, or kinds of what is none."""
+def read_states(*events: dict, relay: OpencodeEventRelay | None = None) -> list[str]:
+    """Return the state of each signal that the adapter reads, or its kind if it has no state."""
     one = relay or OpencodeEventRelay()
-    words = [word for said in events for word in one.process_event(said, NOW)]
-    found = [signal for word in words for signal in read_source_record(ADAPTER, "server", word.json_text)]
+    records = [record for event in events for record in one.process_event(event, NOW)]
+    found = [signal for record in records for signal in read_source_record(ADAPTER, "server", record.json_text)]
     return [signal.state or signal.kind for signal in found]
 
 
 def test_recorded_events_give_the_expected_states():
     relay = OpencodeEventRelay()
-    told = {
-        name: [one for one in states(*events, relay=relay) if one != "note"] for name, events in read_recorded_scenes()
+    states = {
+        name: [one for one in read_states(*events, relay=relay) if one != "note"]
+        for name, events in read_recorded_scenes()
     }
-    assert {name: found for name, found in told.items() if found} == {
+    assert {name: found for name, found in states.items() if found} == {
         "text": ["running"],
         "shell": ["waiting_approval"],
         "approve": ["running", "completed"],
@@ -75,107 +76,144 @@ def test_recorded_events_give_the_expected_states():
 
 def test_file_contents_are_not_reported():
     secret = "the text of a file"
-    words = OpencodeEventRelay().process_event(asks("per_1", command="touch x", diff=secret, filepath="/a"), NOW)
-    assert secret not in words[0].json_text
-    assert json.loads(words[0].json_text)["payload"]["metadata"] == {"command": "touch x", "filepath": "/a"}
+    records = OpencodeEventRelay().process_event(
+        build_permission_event("per_1", command="touch x", diff=secret, filepath="/a"), NOW
+    )
+    assert secret not in records[0].json_text
+    assert json.loads(records[0].json_text)["payload"]["metadata"] == {"command": "touch x", "filepath": "/a"}
 
 
-def test_of_two_that_wait_the_second_waits_on_when_the_first_is_answered():
-    busy = event("session.status", status=BUSY)
-    told = states(busy, asks("per_1"), asks("per_2"), replied("per_1"), replied("per_2"))
-    assert told == ["running", "waiting_approval", "waiting_approval", "waiting_approval", "running"]
+def test_the_second_of_two_requests_still_waits_when_the_first_is_answered():
+    busy = build_event("session.status", status=BUSY)
+    states = read_states(
+        busy,
+        build_permission_event("per_1"),
+        build_permission_event("per_2"),
+        build_reply_event("per_1"),
+        build_reply_event("per_2"),
+    )
+    assert states == ["running", "waiting_approval", "waiting_approval", "waiting_approval", "running"]
 
 
-def test_the_work_of_one_session_hides_neither_the_wait_nor_the_end_of_another():
+def test_a_busy_session_hides_neither_the_request_nor_the_end_of_another():
     relay = OpencodeEventRelay()
-    assert states(event("session.status", status=BUSY), asks("per_1"), relay=relay)[-1] == "waiting_approval"
-    assert states(event("session.status", OTHER, status=BUSY), relay=relay) == ["waiting_approval"]
-    assert states(replied("per_1"), relay=relay) == ["running"]
-    assert states(answered(), event("session.idle"), relay=relay) == ["running"], "the other works on"
-    assert states(answered(OTHER), event("session.idle", OTHER), relay=relay) == ["completed"]
+    assert (
+        read_states(build_event("session.status", status=BUSY), build_permission_event("per_1"), relay=relay)[-1]
+        == "waiting_approval"
+    )
+    assert read_states(build_event("session.status", OTHER, status=BUSY), relay=relay) == ["waiting_approval"]
+    assert read_states(build_reply_event("per_1"), relay=relay) == ["running"]
+    assert read_states(build_answer_event(), build_event("session.idle"), relay=relay) == ["running"], (
+        "the other session is still busy"
+    )
+    assert read_states(build_answer_event(OTHER), build_event("session.idle", OTHER), relay=relay) == ["completed"]
 
 
-def test_a_turn_that_ends_takes_its_questions_with_it():
+def test_the_end_of_a_turn_clears_its_requests():
     relay = OpencodeEventRelay()
-    states(child(), event("session.status", status=BUSY), asks("per_1"), asks("per_2", CHILD), relay=relay)
-    assert states(event("session.idle"), relay=relay) == ["idle"]
+    read_states(
+        build_child_event(),
+        build_event("session.status", status=BUSY),
+        build_permission_event("per_1"),
+        build_permission_event("per_2", CHILD),
+        relay=relay,
+    )
+    assert read_states(build_event("session.idle"), relay=relay) == ["idle"]
     assert relay.permissions == {}
 
 
-def test_a_turn_without_an_answer_was_stopped():
-    busy = event("session.status", status=BUSY)
-    assert states(busy, event("session.idle")) == ["running", "idle"]
-    assert states(busy, answered(), event("session.idle")) == ["running", "completed"]
-    assert states(answered(), busy, event("session.idle")) == ["running", "idle"], "that was the turn before"
+def test_a_turn_that_ends_without_an_answer_is_idle():
+    busy = build_event("session.status", status=BUSY)
+    assert read_states(busy, build_event("session.idle")) == ["running", "idle"]
+    assert read_states(busy, build_answer_event(), build_event("session.idle")) == ["running", "completed"]
+    assert read_states(build_answer_event(), busy, build_event("session.idle")) == ["running", "idle"], (
+        "the answer belongs to the turn before"
+    )
     relay = OpencodeEventRelay()
-    states(busy, answered(), event("session.idle"), relay=relay)
+    read_states(busy, build_answer_event(), build_event("session.idle"), relay=relay)
     relay.process_server_state(OpencodeServerState(statuses={ME: BUSY}))
-    assert states(event("session.idle"), relay=relay) == ["idle"], "so was that"
+    assert read_states(build_event("session.idle"), relay=relay) == ["idle"], "the answer belongs to the turn before"
 
 
 def test_a_repeated_or_aborted_message_does_not_answer_the_turn():
-    busy, relay = event("session.status", status=BUSY), OpencodeEventRelay()
-    assert states(busy, answered(), event("session.idle"), relay=relay) == ["running", "completed"]
-    assert states(busy, answered(), event("session.idle"), relay=relay) == ["running", "idle"], "told again"
-    broken = answered(id="msg_2", error={"name": "MessageAbortedError"})
-    assert states(busy, broken, event("session.idle"), relay=relay) == ["running", "idle"]
-    assert states(busy, answered(id="msg_3"), event("session.idle"), relay=relay) == ["running", "completed"]
+    busy, relay = build_event("session.status", status=BUSY), OpencodeEventRelay()
+    assert read_states(busy, build_answer_event(), build_event("session.idle"), relay=relay) == ["running", "completed"]
+    assert read_states(busy, build_answer_event(), build_event("session.idle"), relay=relay) == ["running", "idle"], (
+        "the message is a repetition"
+    )
+    broken = build_answer_event(id="msg_2", error={"name": "MessageAbortedError"})
+    assert read_states(busy, broken, build_event("session.idle"), relay=relay) == ["running", "idle"]
+    assert read_states(busy, build_answer_event(id="msg_3"), build_event("session.idle"), relay=relay) == [
+        "running",
+        "completed",
+    ]
 
 
-def test_a_sub_agent_is_a_task_and_what_it_asks_is_asked_by_the_agent():
+def test_a_sub_agent_is_a_task_and_its_permission_request_is_that_of_the_agent():
     relay = OpencodeEventRelay()
-    began = event("session.status", CHILD, status=BUSY)
-    assert states(child(), event("session.status", status=BUSY), began, relay=relay) == ["running", "task_began"]
+    began = build_event("session.status", CHILD, status=BUSY)
+    assert read_states(build_child_event(), build_event("session.status", status=BUSY), began, relay=relay) == [
+        "running",
+        "task_began",
+    ]
     assert relay.busy_sessions == [ME]
-    assert states(asks("per_1", CHILD), replied("per_1", CHILD), relay=relay) == ["waiting_approval", "running"]
-    assert states(event("session.idle", CHILD), relay=relay) == ["task_ended"]
+    assert read_states(build_permission_event("per_1", CHILD), build_reply_event("per_1", CHILD), relay=relay) == [
+        "waiting_approval",
+        "running",
+    ]
+    assert read_states(build_event("session.idle", CHILD), relay=relay) == ["task_ended"]
 
 
-def test_a_retry_that_is_stopped_was_no_end():
-    retry = event("session.status", status={"type": "retry", "attempt": 2, "message": "usage limit reached"})
-    assert states(event("session.status", status=BUSY), retry, event("session.idle")) == ["running", "running", "idle"]
+def test_a_stopped_retry_is_idle():
+    retry = build_event("session.status", status={"type": "retry", "attempt": 2, "message": "usage limit reached"})
+    assert read_states(build_event("session.status", status=BUSY), retry, build_event("session.idle")) == [
+        "running",
+        "running",
+        "idle",
+    ]
 
 
-def test_lists_tell_what_is_true_now_and_then_only_what_changed():
+def test_the_first_list_is_reported_and_later_only_changes():
     relay = OpencodeEventRelay()
-    assert [word.event for word in relay.process_server_state(OpencodeServerState())] == [IDLE_EVENT]
-    assert [word.event for word in relay.process_server_state(OpencodeServerState())] == [HEARTBEAT_EVENT]
+    assert [record.event for record in relay.process_server_state(OpencodeServerState())] == [IDLE_EVENT]
+    assert [record.event for record in relay.process_server_state(OpencodeServerState())] == [HEARTBEAT_EVENT]
     busy = OpencodeServerState(statuses={ME: BUSY, OTHER: IDLE}, sessions=[{"id": ME, "title": "Mend"}])
-    assert [word.event for word in relay.process_server_state(busy)] == ["session.status"]
+    assert [record.event for record in relay.process_server_state(busy)] == ["session.status"]
     assert (relay.busy_sessions, relay.titles) == ([ME], {ME: "Mend"})
-    asked = asks("per_1")["properties"]
+    permission = build_permission_event("per_1")["properties"]
     assert [
-        word.event for word in relay.process_server_state(OpencodeServerState(statuses={ME: BUSY}, permissions=[asked]))
+        record.event
+        for record in relay.process_server_state(OpencodeServerState(statuses={ME: BUSY}, permissions=[permission]))
     ] == ["permission.asked"]
     assert relay.is_unreported_end(OpencodeServerState())
     assert relay.is_unreported_end(OpencodeServerState(statuses={ME: IDLE}))
     assert not relay.is_unreported_end(busy)
-    assert [word.event for word in relay.process_server_state(OpencodeServerState())] == [IDLE_EVENT]
+    assert [record.event for record in relay.process_server_state(OpencodeServerState())] == [IDLE_EVENT]
 
 
 def test_a_lost_connection_is_reported_once_and_resets_the_state():
     relay = OpencodeEventRelay()
     assert relay.process_connection_lost() == []
     relay.process_server_state(OpencodeServerState(statuses={ME: BUSY}))
-    assert [word.event for word in relay.process_connection_lost()] == [CONNECTION_LOST_EVENT]
+    assert [record.event for record in relay.process_connection_lost()] == [CONNECTION_LOST_EVENT]
     assert (relay.process_connection_lost(), relay.busy_sessions) == ([], [])
-    assert [word.event for word in relay.process_server_state(OpencodeServerState())] == [IDLE_EVENT]
+    assert [record.event for record in relay.process_server_state(OpencodeServerState())] == [IDLE_EVENT]
 
 
 @pytest.mark.parametrize(
-    ("event", "expected"),
+    ("name", "expected"),
     [
         (IDLE_EVENT, ("state", "idle")),
         (HEARTBEAT_EVENT, ("heartbeat", None)),
         (CONNECTION_LOST_EVENT, ("source_down", None)),
     ],
 )
-def test_our_own_words_are_understood(event, expected):
-    (said,) = read_source_record(ADAPTER, "server", json.dumps({"event": event, "at": 0, "payload": {}}))
-    assert (said.kind, said.state) == expected
+def test_events_of_the_relay_have_their_signal(name, expected):
+    (signal,) = read_source_record(ADAPTER, "server", json.dumps({"event": name, "at": 0, "payload": {}}))
+    assert (signal.kind, signal.state) == expected
 
 
-def test_an_id_tells_the_millisecond():
+def test_the_event_time_is_parsed_from_the_id():
     now = 1_794_823_362_999
     assert parse_event_time("evt_1e3cf19640019IAvXEoQ4eeL93", now) == 1_794_823_362_916
     assert [parse_event_time(name, now) for name in ("", "evt_", "evt_zzzzzzzzz001", "evt_000000000001x")] == [
@@ -186,12 +224,12 @@ def test_an_id_tells_the_millisecond():
     ]
 
 
-def test_sessions_without_end_are_not_all_remembered():
+def test_the_number_of_remembered_sessions_is_bounded():
     relay = OpencodeEventRelay()
     for number in range(3000):
-        states(event("session.updated", info={"id": f"ses_{number}", "title": "x"}), relay=relay)
+        read_states(build_event("session.updated", info={"id": f"ses_{number}", "title": "x"}), relay=relay)
     assert len(relay.titles) == 2000
-    states(event("session.deleted", info={"id": "ses_2999"}), relay=relay)
+    read_states(build_event("session.deleted", info={"id": "ses_2999"}), relay=relay)
     assert "ses_2999" not in relay.titles
 
 
@@ -213,8 +251,8 @@ _EVENT = st.fixed_dictionaries(
 def test_any_event_gives_one_signal_or_none(events):
     relay = OpencodeEventRelay()
     for one in events:
-        for word in relay.process_event(one, NOW):
-            assert [signal.agent for signal in read_source_record(ADAPTER, "server", word.json_text)] in (
+        for record in relay.process_event(one, NOW):
+            assert [signal.agent for signal in read_source_record(ADAPTER, "server", record.json_text)] in (
                 [],
                 ["opencode"],
             )

@@ -12,39 +12,41 @@ from termvisor.testing.fake_clock import NOON
 from tests.unit.fake_daemon import make_private_paths, reap_daemons, run_fake_daemon
 
 
-def fetched(reel: FrameBuffer, count: int) -> list[ReplayFrame]:
-    """At least so many frames, or all."""
+def fetch_frames(buffer: FrameBuffer, count: int) -> list[ReplayFrame]:
+    """Fetch at least ``count`` frames, or all."""
     found: list[ReplayFrame] = []
 
-    def enough() -> bool:
-        found.extend(reel.pull_frames())
-        return len(found) >= count or reel.is_complete
+    def has_enough() -> bool:
+        found.extend(buffer.pull_frames())
+        return len(found) >= count or buffer.is_complete
 
-    assert wait_until(enough, 20.0, interval_s=0.005)
+    assert wait_until(has_enough, 20.0, interval_s=0.005)
     return found
 
 
 def test_frames_come_in_order_and_end(folder: str) -> None:
     with run_fake_daemon(folder) as places:
-        found = fetched(reel := FrameBuffer(places, "2", None), 1000)
+        found = fetch_frames(buffer := FrameBuffer(places, "2", None), 1000)
         assert [frame.at for frame in found[:3]] == [NOON, NOON + NS // 2, NOON + NS]
         assert (len(found), found[0].rows[0]) == (101, "\x1b[31mscreen 0\x1b[0m of pane 2")
-        assert (reel.is_complete, reel.fileno(), reel.pull_frames()) == (True, None, [])
+        assert (buffer.is_complete, buffer.fileno(), buffer.pull_frames()) == (True, None, [])
 
 
-def test_a_part_is_asked_for_as_such(folder: str) -> None:
+def test_a_time_range_is_requested_from_the_daemon(folder: str) -> None:
     with run_fake_daemon(folder) as places:
-        reel = FrameBuffer(places, "1", NOON + 12 * NS)
-        reel.seek(NOON + 10 * NS)
-        assert [frame.at for frame in fetched(reel, 1000)] == [NOON + 10 * NS + half * NS // 2 for half in range(5)]
+        buffer = FrameBuffer(places, "1", NOON + 12 * NS)
+        buffer.seek(NOON + 10 * NS)
+        assert [frame.at for frame in fetch_frames(buffer, 1000)] == [
+            NOON + 10 * NS + half * NS // 2 for half in range(5)
+        ]
 
 
-def test_after_a_disconnect_it_continues_at_the_last_frame(folder: str) -> None:
+def test_fetching_continues_at_the_last_frame_after_a_disconnect(folder: str) -> None:
     with run_fake_daemon(folder) as places:
-        reel = FrameBuffer(places, "1", None)
-        found = fetched(reel, 10)
-        reel.disconnect()
-        found += fetched(reel, 1000)
+        buffer = FrameBuffer(places, "1", None)
+        found = fetch_frames(buffer, 10)
+        buffer.disconnect()
+        found += fetch_frames(buffer, 1000)
         assert len({frame.at for frame in found}) == len(found) == 101
 
 
@@ -55,20 +57,20 @@ def test_events_of_the_pane_are_listed(folder: str) -> None:
 
 def test_an_unknown_pane_is_an_error(folder: str) -> None:
     with run_fake_daemon(folder) as places, pytest.raises(NotFound):
-        fetched(FrameBuffer(places, "99", None), 1)
+        fetch_frames(FrameBuffer(places, "99", None), 1)
 
 
 def test_a_lost_daemon_raises_after_retries(folder: str) -> None:
     with run_fake_daemon(folder) as places:
-        reel = FrameBuffer(places, "1", None)
-        fetched(reel, 1)
-        reel.seek(NOON)
+        buffer = FrameBuffer(places, "1", None)
+        fetch_frames(buffer, 1)
+        buffer.seek(NOON)
         daemon_process.stop_daemon(places)
         reap_daemons()
         with pytest.raises(Unavailable):
-            fetched(reel, 1)
+            fetch_frames(buffer, 1)
 
 
-def test_without_a_daemon_it_raises(folder: str) -> None:
+def test_without_a_daemon_fetching_raises(folder: str) -> None:
     with pytest.raises(Unavailable):
-        fetched(FrameBuffer(make_private_paths(folder), "1", None), 1)
+        fetch_frames(FrameBuffer(make_private_paths(folder), "1", None), 1)

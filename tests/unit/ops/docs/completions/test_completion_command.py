@@ -35,7 +35,7 @@ def test_values_match_the_declarations() -> None:
     assert "gap_recorded" in known["list-events"].flags["--kind"].split()
 
 
-def test_every_word_that_is_offered_first_is_a_command() -> None:
+def test_every_completed_first_word_is_a_command() -> None:
     for word in set(list_first_words()) - {
         "config",
         "setup",

@@ -24,7 +24,7 @@ def complete_lines(places: Paths, *lines: str) -> list[set[str]]:
     return [{line.partition("\t")[0] for line in answer.splitlines()} for answer in answers]
 
 
-def test_every_line_has_its_condition() -> None:
+def test_every_fish_completion_line_has_a_condition() -> None:
     lines = [line for line in fish.render_script().splitlines() if line.startswith("complete -c visor -n")]
     assert "complete -c visor -n '__visor_at config set' -a 'tmux_sockets" in fish.render_script()
     assert "complete -c visor -n '__visor_at get-text' -a '(__visor_panes)'" in lines

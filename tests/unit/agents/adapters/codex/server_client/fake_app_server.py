@@ -55,12 +55,12 @@ class FakeAppServer:
             writer.write(encode_server_frame(TEXT_OPCODE, json.dumps({"id": message["id"], **result}).encode()))
 
     def send_message(self, message: dict) -> None:
-        for line in self.writers:
-            line.write(encode_server_frame(TEXT_OPCODE, json.dumps(message).encode()))
+        for writer in self.writers:
+            writer.write(encode_server_frame(TEXT_OPCODE, json.dumps(message).encode()))
 
     def close_connections(self) -> None:
-        for line in self.writers:
-            line.close()
+        for writer in self.writers:
+            writer.close()
 
     async def wait_for_request(self, method: str, times: int = 1) -> dict:
         async with self.message_received:
@@ -73,7 +73,7 @@ class FakeAppServer:
 
 @asynccontextmanager
 async def run_fake_app_server(home: str, *, is_settled: bool = True) -> AsyncIterator[FakeAppServer]:
-    """One that listens in this home, for a while already or only just now."""
+    """Run a server in `home`; with `is_settled` its socket looks old."""
     path = os.path.join(home, SOCKET_PATH)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     server = FakeAppServer()

@@ -28,25 +28,25 @@ REQUEST = {
 }
 
 
-class Scripted:
-    """A connection with the answers that a test gives it."""
+class ScriptedConnection:
+    """A connection with scripted answers."""
 
     def __init__(self, *turns: Mapping[str, object], request: dict | None = None):
         self.turns, self.waiting = list(turns), request
-        self.asked: list[str] = []
+        self.requested_methods: list[str] = []
         self.replies: list[Mapping[str, object]] = []
         self.resolved = asyncio.Event()
-        self.refuses: dict[str, Exception] = {}
+        self.failures: dict[str, Exception] = {}
 
     @property
-    def line(self) -> CodexSessionControl:
+    def control(self) -> CodexSessionControl:
         return CodexSessionControl(self, THREAD, HastyClock())
 
     async def send_request(self, method: str, params: Mapping[str, object]) -> dict:
-        self.asked.append(method)
+        self.requested_methods.append(method)
         assert params["threadId"] == THREAD
-        if method in self.refuses:
-            raise self.refuses[method]
+        if method in self.failures:
+            raise self.failures[method]
         if method == "thread/turns/list":
             return {"data": [self.turns.pop(0) if len(self.turns) > 1 else self.turns[0]] if self.turns else []}
         return {"turn": {"id": "u"}} if method == "turn/start" else {}
@@ -68,80 +68,80 @@ class Scripted:
         return request == self.waiting
 
 
-@pytest.mark.parametrize(("decision", "said"), [("allow", "accept"), ("deny", "cancel")])
-async def test_a_request_is_answered_while_its_thread_is_followed_and_no_longer(decision, said):
-    codex = Scripted(request=REQUEST)
-    line = codex.line
-    async with line.wait_for_request() as plea:
-        assert (plea.id, plea.tool, plea.command, plea.cwd) == ("3:i", "shell", "touch made", "/src")
-        assert plea.given == '{"reason":"to see"}'
-        assert codex.asked == ["thread/resume"]
-        assert await line.answer_request(plea, decision)
-        assert not await line.answer_request(plea, decision)
-        assert await line.wait_until_answered(plea)
-    assert (codex.replies, codex.asked[-1]) == ([{"decision": said}], "thread/unsubscribe")
+@pytest.mark.parametrize(("decision", "reply"), [("allow", "accept"), ("deny", "cancel")])
+async def test_a_request_is_answered_while_its_thread_is_followed(decision, reply):
+    codex = ScriptedConnection(request=REQUEST)
+    control = codex.control
+    async with control.wait_for_request() as request:
+        assert (request.id, request.tool, request.command, request.cwd) == ("3:i", "shell", "touch made", "/src")
+        assert request.given == '{"reason":"to see"}'
+        assert codex.requested_methods == ["thread/resume"]
+        assert await control.answer_request(request, decision)
+        assert not await control.answer_request(request, decision)
+        assert await control.wait_until_answered(request)
+    assert (codex.replies, codex.requested_methods[-1]) == ([{"decision": reply}], "thread/unsubscribe")
 
 
-async def test_what_is_no_yes_or_no_is_left_to_its_dialog():
-    codex = Scripted(request={**REQUEST, "method": "item/tool/requestUserInput"})
+async def test_a_request_without_allow_and_deny_is_not_returned():
+    codex = ScriptedConnection(request={**REQUEST, "method": "item/tool/requestUserInput"})
     with pytest.raises(TimedOut):
-        async with codex.line.wait_for_request():
+        async with codex.control.wait_for_request():
             raise AssertionError("that cannot be answered")
-    assert codex.asked == ["thread/resume", "thread/unsubscribe"]
+    assert codex.requested_methods == ["thread/resume", "thread/unsubscribe"]
 
 
-async def test_a_prompt_begins_a_turn_or_is_refused():
-    codex = Scripted()
-    assert codex.line.can_prompt("any title")
-    assert await codex.line.send_prompt("go on", "")
-    codex.refuses["turn/start"] = BadRequest("busy")
+async def test_a_prompt_starts_a_turn_or_raises():
+    codex = ScriptedConnection()
+    assert codex.control.can_prompt("any title")
+    assert await codex.control.send_prompt("go on", "")
+    codex.failures["turn/start"] = BadRequest("busy")
     with pytest.raises(BadRequest):
-        await codex.line.send_prompt("go on", "")
+        await codex.control.send_prompt("go on", "")
 
 
-async def test_a_turn_is_stopped_and_seen_to_be():
-    codex = Scripted(RUNS, RUNS, STOPPED)
-    assert await codex.line.stop_turn() is True
-    assert codex.asked.count("turn/interrupt") == 1
-    assert await Scripted(RUNS).line.stop_turn() is False
+async def test_stop_turn_interrupts_and_returns_whether_the_turn_stopped():
+    codex = ScriptedConnection(RUNS, RUNS, STOPPED)
+    assert await codex.control.stop_turn() is True
+    assert codex.requested_methods.count("turn/interrupt") == 1
+    assert await ScriptedConnection(RUNS).control.stop_turn() is False
 
 
-@pytest.mark.parametrize("codex", [Scripted(STOPPED), Scripted()])
-async def test_what_rests_is_not_stopped(codex):
-    assert await codex.line.stop_turn() is None
-    assert "turn/interrupt" not in codex.asked
+@pytest.mark.parametrize("codex", [ScriptedConnection(STOPPED), ScriptedConnection()])
+async def test_stop_turn_without_a_running_turn_returns_none(codex):
+    assert await codex.control.stop_turn() is None
+    assert "turn/interrupt" not in codex.requested_methods
 
 
-async def test_where_it_cannot_be_asked_what_it_does_nothing_is_done():
-    codex = Scripted(RUNS)
-    codex.refuses["thread/turns/list"] = TimedOut("silent")
-    assert await codex.line.stop_turn() is None
-    assert "turn/interrupt" not in codex.asked
+async def test_stop_turn_does_nothing_if_turns_cannot_be_listed():
+    codex = ScriptedConnection(RUNS)
+    codex.failures["thread/turns/list"] = TimedOut("silent")
+    assert await codex.control.stop_turn() is None
+    assert "turn/interrupt" not in codex.requested_methods
 
 
 def build_request(*offered, method=METHOD, number=3):
     return {"method": method, "id": number, "params": {"threadId": "t", "availableDecisions": list(offered)}}
 
 
-def test_an_approval_is_answered_with_what_is_offered():
-    asked = build_request("accept", {"acceptWithExecpolicyAmendment": {}}, "cancel")
-    assert session_control.build_decision_reply(asked, "allow") == {"decision": "accept"}
-    assert session_control.build_decision_reply(asked, "deny") == {"decision": "cancel"}
+def test_a_permission_request_is_answered_with_an_offered_decision():
+    request = build_request("accept", {"acceptWithExecpolicyAmendment": {}}, "cancel")
+    assert session_control.build_decision_reply(request, "allow") == {"decision": "accept"}
+    assert session_control.build_decision_reply(request, "deny") == {"decision": "cancel"}
     assert session_control.build_decision_reply(build_request("accept", "decline"), "deny") == {"decision": "decline"}
 
 
-def test_what_is_not_offered_is_not_answered():
+def test_a_decision_that_is_not_offered_is_not_sent():
     assert session_control.build_decision_reply(build_request("cancel"), "allow") is None
     assert session_control.build_decision_reply(build_request("accept"), "deny") is None
 
 
-def test_only_approvals_are_answered():
+def test_only_permission_requests_are_answered():
     assert session_control.build_decision_reply(build_request("accept", method="item/tool/call"), "allow") is None
     assert session_control.build_decision_reply({"method": METHOD, "params": {}}, "allow") is None
     assert session_control.build_decision_reply({"method": METHOD, "id": 3}, "allow") is None
 
 
-def test_turns_are_asked_for_by_thread():
+def test_requests_name_their_thread():
     assert session_control.build_prompt_request("t", "go on")[1] == {
         "threadId": "t",
         "input": [{"type": "text", "text": "go on"}],

@@ -23,7 +23,7 @@ TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 
 
 def encode_server_frame(code: int, data: bytes, *, is_final: bool = True) -> bytes:
-    """A frame as servers send it: without a mask."""
+    """Encode a frame as servers send it: without a mask."""
     mask = bytes(4)
     first, second, *rest = encode_frame(WebSocketFrame(code, data, is_final), mask)
     head = bytes(rest[: len(rest) - len(data) - len(mask)])
@@ -31,7 +31,7 @@ def encode_server_frame(code: int, data: bytes, *, is_final: bool = True) -> byt
 
 
 async def receive_client_frame(reader: asyncio.StreamReader) -> WebSocketFrame:
-    """The next frame of the client, without its mask."""
+    """Read the next frame of the client and remove its mask."""
     first, second = await reader.readexactly(2)
     assert second & 0x80, "a client must mask"
     size = second & 0x7F
@@ -50,7 +50,7 @@ async def accept_handshake(reader, writer, answer=None):
 
 @asynccontextmanager
 async def run_websocket_server(play, limit=1 << 20):
-    """A client of a server that plays its part once."""
+    """Run a server that calls `play` once; yield a client and the future of play's result."""
     done = asyncio.get_running_loop().create_future()
 
     async def serve(reader, writer):
@@ -69,7 +69,7 @@ async def run_websocket_server(play, limit=1 << 20):
                 await socket.close()
 
 
-async def test_texts_go_both_ways():
+async def test_texts_are_sent_and_received():
     async def play(reader, writer):
         frame = await receive_client_frame(reader)
         writer.write(encode_server_frame(TEXT, frame.data + " zurück".encode()))
@@ -80,7 +80,7 @@ async def test_texts_go_both_ways():
 
 
 @pytest.mark.parametrize("size", [0, 125, 126, 65535, 65536])
-async def test_every_length_passes(size):
+async def test_a_text_of_any_length_is_sent_and_received(size):
     async def play(reader, writer):
         writer.write(encode_server_frame(TEXT, (await receive_client_frame(reader)).data))
 
@@ -89,7 +89,7 @@ async def test_every_length_passes(size):
         assert await socket.receive() == "x" * size
 
 
-async def test_a_message_may_come_in_pieces_with_a_ping_between():
+async def test_a_fragmented_message_with_a_ping_between_is_received():
     async def play(reader, writer):
         writer.write(
             encode_server_frame(TEXT, b"one ", is_final=False)
@@ -98,20 +98,20 @@ async def test_a_message_may_come_in_pieces_with_a_ping_between():
         )
         return await receive_client_frame(reader)
 
-    async with run_websocket_server(play) as (socket, said):
+    async with run_websocket_server(play) as (socket, result):
         assert await socket.receive() == "one two"
-        assert await said == WebSocketFrame(PONG, b"there?")
+        assert await result == WebSocketFrame(PONG, b"there?")
 
 
-async def test_a_close_is_answered_and_ends_it():
+async def test_a_close_frame_is_answered_and_raises_unavailable():
     async def play(reader, writer):
         writer.write(encode_server_frame(CLOSE, struct.pack(">H", 1000)))
         return await receive_client_frame(reader)
 
-    async with run_websocket_server(play) as (socket, said):
+    async with run_websocket_server(play) as (socket, result):
         with pytest.raises(Unavailable, match="closed"):
             await socket.receive()
-        assert await said == WebSocketFrame(CLOSE, struct.pack(">H", 1000))
+        assert await result == WebSocketFrame(CLOSE, struct.pack(">H", 1000))
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ async def test_a_close_is_answered_and_ends_it():
         (b"\x81\x81\0\0\0\0x", 1002),
     ],
     ids=[
-        "too long", "too long in pieces", "a huge promise", "bytes", "no UTF-8", "a piece of nothing", "mixed pieces",
+        "too long", "too long in pieces", "a huge length", "bytes", "no UTF-8", "a piece of nothing", "mixed pieces",
         "a ping in pieces", "a long ping", "a reserved bit", "an unknown code", "a mask",
     ],
 )  # fmt: skip
@@ -140,10 +140,10 @@ async def test_a_protocol_violation_closes_the_connection(data, status):
         writer.write(data)
         return await receive_client_frame(reader)
 
-    async with run_websocket_server(play, limit=1000) as (socket, said):
+    async with run_websocket_server(play, limit=1000) as (socket, result):
         with pytest.raises(Unavailable, match="violated the WebSocket protocol"):
             await socket.receive()
-        assert (await said).data == struct.pack(">H", status)
+        assert (await result).data == struct.pack(">H", status)
 
 
 async def test_a_broken_connection_raises_unavailable():
@@ -166,7 +166,7 @@ async def test_a_broken_connection_raises_unavailable():
     ],
     ids=["refusal", "wrong key", "another protocol", "endless head", "nothing"],
 )
-async def test_who_does_not_speak_it_is_left(answer):
+async def test_a_server_that_does_not_speak_websocket_is_unavailable(answer):
     async def serve(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
         writer.write(answer)
@@ -191,12 +191,12 @@ async def test_a_socket_of_another_user_is_not_used(monkeypatch):
                 await connect_websocket(f"{folder}/s")
 
 
-def test_the_key_is_answered_as_the_standard_says():
+def test_the_accept_key_is_that_of_the_standard():
     assert compute_accept_key(b"dGhlIHNhbXBsZSBub25jZQ==") == b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
 
 
 @given(st.binary(max_size=300), st.binary(min_size=4, max_size=4))
-def test_a_mask_twice_is_no_mask(data, mask):
+def test_applying_a_mask_twice_restores_the_data(data, mask):
     assert apply_mask(apply_mask(data, mask), mask) == data
     assert apply_mask(data, mask) == bytes(byte ^ mask[at % 4] for at, byte in enumerate(data))
 

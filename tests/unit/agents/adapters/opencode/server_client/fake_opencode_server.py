@@ -13,7 +13,7 @@ class FakeOpencodeServer:
         self.port = 0
         self.answers: dict[str, object] = {"/session": [], "/session/status": {}, "/permission": [], "/question": []}
         self.statuses: dict[str, int] = {}
-        """Of answers to what is posted; 200 where nothing else is said."""
+        """HTTP status of POST answers by path; the default is 200."""
         self.posted_requests: list[tuple[str, object]] = []
         self.requested_paths: list[str] = []
         self.event_writers: list[asyncio.StreamWriter] = []
@@ -56,12 +56,12 @@ class FakeOpencodeServer:
         self.send_chunk(f"data: {json.dumps({'id': 'evt_1', 'type': kind, 'properties': properties})}\n\n".encode())
 
     def send_chunk(self, data: bytes) -> None:
-        for line in self.event_writers:
-            line.write(b"%x\r\n%s\r\n" % (len(data), data))
+        for writer in self.event_writers:
+            writer.write(b"%x\r\n%s\r\n" % (len(data), data))
 
     def close_connections(self) -> None:
-        for line in self.event_writers:
-            line.close()
+        for writer in self.event_writers:
+            writer.close()
         self.event_writers.clear()
 
     async def wait_for(self, condition) -> None:

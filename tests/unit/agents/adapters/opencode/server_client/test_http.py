@@ -16,17 +16,17 @@ from termvisor.errors import TimedOut, Unavailable
 from termvisor.system.subprocesses import run_and_capture
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-TELLS = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+EVENT_STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 
 
 @asynccontextmanager
-async def says(*pieces: bytes, hangs: bool = False) -> AsyncIterator[tuple[int, list[bytes]]]:
-    """Somebody who answers every request with these bytes, then closes or says nothing more."""
-    heard: list[bytes] = []
+async def run_server(*pieces: bytes, hangs: bool = False) -> AsyncIterator[tuple[int, list[bytes]]]:
+    """Answer every request with these bytes, then close the connection or keep it open."""
+    requests: list[bytes] = []
     done = asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        heard.append(await reader.readuntil(b"\r\n\r\n"))
+        requests.append(await reader.readuntil(b"\r\n\r\n"))
         for piece in pieces:
             writer.write(piece)
             await writer.drain()
@@ -35,7 +35,7 @@ async def says(*pieces: bytes, hangs: bool = False) -> AsyncIterator[tuple[int, 
         writer.close()
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-        yield server.sockets[0].getsockname()[1], heard
+        yield server.sockets[0].getsockname()[1], requests
         done.set()
 
 
@@ -48,23 +48,23 @@ async def says(*pieces: bytes, hangs: bool = False) -> AsyncIterator[tuple[int, 
     ],
     ids=("length", "chunks", "until the end"),
 )
-async def test_an_answer_is_read_in_every_form(body):
-    async with says(OK + body) as (port, heard):
+async def test_a_response_body_is_read_by_length_by_chunks_or_until_the_end(body):
+    async with run_server(OK + body) as (port, requests):
         answer = await send_request(port, "/session")
     assert (answer.status, answer.json_value, answer.is_success) == (200, [1, 2, 3, 4], True)
-    assert heard[0].startswith(b"GET /session HTTP/1.1\r\nHost: 127.0.0.1:")
+    assert requests[0].startswith(b"GET /session HTTP/1.1\r\nHost: 127.0.0.1:")
 
 
-async def test_what_has_a_body_is_posted():
-    async with says(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n") as (port, heard):
+async def test_a_request_with_a_body_is_posted():
+    async with run_server(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n") as (port, requests):
         answer = await send_request(port, "/permission/per_1/reply", {"reply": "once"})
     assert (answer.status, answer.is_success, answer.json_value) == (404, False, None)
-    assert heard[0].startswith(b"POST /permission/per_1/reply HTTP/1.1\r\n")
-    assert b"Content-Length: 16\r\n" in heard[0]
+    assert requests[0].startswith(b"POST /permission/per_1/reply HTTP/1.1\r\n")
+    assert b"Content-Length: 16\r\n" in requests[0]
 
 
 @pytest.mark.parametrize(
-    "words",
+    "response",
     [
         b"",
         b"SSH-2.0-OpenSSH\r\n\r\n",
@@ -77,31 +77,31 @@ async def test_what_has_a_body_is_posted():
         OK + b"Transfer-Encoding: chunked\r\n\r\n" + b"1" * 40_000,
     ],
 )
-async def test_a_protocol_violation_is_unavailable(words):
-    async with says(words) as (port, _):
+async def test_a_protocol_violation_is_unavailable(response):
+    async with run_server(response) as (port, _):
         with pytest.raises(Unavailable):
             await send_request(port, "/session")
 
 
-async def test_an_endless_answer_and_one_that_never_comes_end(monkeypatch):
+async def test_a_too_large_response_is_refused_and_a_missing_one_times_out(monkeypatch):
     monkeypatch.setattr(http, "MAX_BODY_BYTES", 1000)
-    async with says(OK + b"Content-Length: 999999999999\r\n\r\n" + b"x" * 5000, hangs=True) as (port, _):
+    async with run_server(OK + b"Content-Length: 999999999999\r\n\r\n" + b"x" * 5000, hangs=True) as (port, _):
         with pytest.raises(Unavailable, match="more than 1,000 bytes"):
             await send_request(port, "/session")
-    async with says(OK, hangs=True) as (port, _):
+    async with run_server(OK, hangs=True) as (port, _):
         with pytest.raises(TimedOut):
             await send_request(port, "/session", timeout_s=0.05)
 
 
 async def test_a_missing_server_is_reported():
-    async with says() as (port, _):
+    async with run_server() as (port, _):
         pass
     with pytest.raises(Unavailable):
         await send_request(port, "/session")
 
 
-async def told(port: int, silent_for: float = 5.0) -> tuple[list[str], str]:
-    """What was said until the end, and how it ended."""
+async def collect_events(port: int, silent_for: float = 5.0) -> tuple[list[str], str]:
+    """Return the events until the end of the stream and the error that ended it."""
     found: list[str] = []
     try:
         async with open_event_stream(port, "/event", silent_for) as several:
@@ -109,17 +109,17 @@ async def told(port: int, silent_for: float = 5.0) -> tuple[list[str], str]:
                 found += some
     except Unavailable as error:
         return found, error.message
-    raise AssertionError("it has no end")
+    raise AssertionError("the stream does not end")
 
 
 async def test_events_are_yielded_until_the_stream_ends():
     chunks = b"Transfer-Encoding: chunked\r\n\r\nb\r\ndata: one\n\n\r\n", b"5\r\ndata:\r\n6\r\n two\n\n\r\n"
-    async with says(TELLS + chunks[0], chunks[1], b"0\r\n\r\n") as (port, _):
-        assert await told(port) == (["one", "two"], "the server closed the connection")
+    async with run_server(EVENT_STREAM + chunks[0], chunks[1], b"0\r\n\r\n") as (port, _):
+        assert await collect_events(port) == (["one", "two"], "the server closed the connection")
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
+    ("response", "reason"),
     [
         (b"HTTP/1.1 401 Unauthorized\r\n\r\n", "password"),
         (b"HTTP/1.1 302 Found\r\nLocation: http://elsewhere/\r\n\r\n", "sends no event stream (status 302)"),
@@ -127,18 +127,18 @@ async def test_events_are_yielded_until_the_stream_ends():
         (b"nonsense\r\n\r\n", "does not speak HTTP"),
     ],
 )
-async def test_who_tells_no_events_is_not_listened_to(words, why):
-    async with says(words) as (port, _):
-        found, ended = await told(port)
-    assert (found, why in ended) == ([], True)
+async def test_a_server_without_an_event_stream_is_unavailable(response, reason):
+    async with run_server(response) as (port, _):
+        found, ended = await collect_events(port)
+    assert (found, reason in ended) == ([], True)
 
 
-async def test_a_long_silence_is_an_end():
-    async with says(TELLS + b"\r\ndata: one\n\n", hangs=True) as (port, _):
-        assert await told(port, 0.1) == (["one"], "the server sent nothing for 0.1 s")
+async def test_a_silent_stream_ends_after_the_timeout():
+    async with run_server(EVENT_STREAM + b"\r\ndata: one\n\n", hangs=True) as (port, _):
+        assert await collect_events(port, 0.1) == (["one"], "the server sent nothing for 0.1 s")
 
 
-def test_nothing_heavy_is_loaded_where_tls_is_shut_out_as_the_daemon_does():
+def test_importing_the_client_loads_no_tls_or_http_modules():
     heavy = "{'_ssl', '_hashlib', 'http.client', 'email', 'urllib.request'}"
     loaded = f"import termvisor.agents.adapters.opencode.server_client; print(sorted({heavy} & set(sys.modules)))"
     assert run_and_capture([sys.executable, "-c", f"import sys; sys.modules['ssl'] = None; {loaded}"])[1] == b"[]\n"
@@ -153,7 +153,7 @@ STREAM = st.lists(
 ).map(b"".join)
 
 
-def read(*pieces: bytes, limit: int = 40) -> tuple[list[str], int]:
+def parse_events(*pieces: bytes, limit: int = 40) -> tuple[list[str], int]:
     reader = ServerSentEventParser(limit)
     return [one for piece in pieces for one in reader.feed(piece)], reader.dropped_events
 
@@ -170,26 +170,26 @@ def read(*pieces: bytes, limit: int = 40) -> tuple[list[str], int]:
         (b"data: \xff\n\n", ["\ufffd"]),
     ],
 )
-def test_an_event_is_its_data(data, expected):
-    assert read(data) == (expected, 0)
+def test_an_event_is_parsed_to_its_data(data, expected):
+    assert parse_events(data) == (expected, 0)
 
 
-def test_what_is_too_long_is_left_out_and_what_follows_is_read():
+def test_a_too_long_event_is_dropped_and_the_next_is_read():
     long = b"data: " + b"x" * 60 + b"\n\n"
-    assert read(long, b"data: next\n\n") == (["next"], 1)
-    assert read(*(bytes([one]) for one in long + b"data: next\n\n")) == (["next"], 1)
-    assert read(b"data: many lines\n" * 9 + b"\n", b"data: next\n\n") == (["next"], 1)
+    assert parse_events(long, b"data: next\n\n") == (["next"], 1)
+    assert parse_events(*(bytes([one]) for one in long + b"data: next\n\n")) == (["next"], 1)
+    assert parse_events(b"data: many lines\n" * 9 + b"\n", b"data: next\n\n") == (["next"], 1)
 
 
 @given(data=STREAM, cuts=st.lists(st.integers(0, 200), max_size=12))
-def test_how_it_is_cut_changes_nothing(data, cuts):
+def test_chunk_borders_do_not_change_the_events(data, cuts):
     places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     pieces = [data[start:end] for start, end in pairwise(places)]
-    assert read(*pieces) == read(data)
+    assert parse_events(*pieces) == parse_events(data)
 
 
 @given(data=st.binary(max_size=400))
 def test_garbage_is_bounded_and_never_fails(data):
-    found, dropped = read(data)
+    found, dropped = parse_events(data)
     assert all(len(one.encode("utf-8", "replace")) <= 3 * 40 for one in found)
     assert dropped >= 0

@@ -1,4 +1,4 @@
-"""Whatever valid JSON an agent's settings are: our hooks come and go without a trace, and are there once."""
+"""Hooks in any valid agent settings file: they are added once and removed without a trace."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ from termvisor.setup.agent_settings import (
     remove_hooks,
 )
 
-PLACES = Paths("/home/you/.config/visor", "/home/you/.local/share/visor", "/run/user/7/visor")
+PATHS = Paths("/home/you/.config/visor", "/home/you/.local/share/visor", "/run/user/7/visor")
 AGENTS = tuple(agent for agent in HOOK_EVENTS_BY_AGENT if agent != "opencode")
 EVENTS = st.sampled_from(
     HOOK_EVENTS_BY_AGENT["claude_code"].events + HOOK_EVENTS_BY_AGENT["gemini"].events + ("Other",)
@@ -40,8 +40,8 @@ settings = st.builds(
 
 
 @st.composite
-def written(draw: st.DrawFn) -> bytes:
-    """Some settings, in any of the manners in which people and programs write them."""
+def settings_files(draw: st.DrawFn) -> bytes:
+    """Settings in any JSON formatting that users and programs write."""
     text = json.dumps(
         draw(settings),
         indent=draw(st.sampled_from([None, 0, 2, 4, "\t"])),
@@ -56,45 +56,45 @@ def written(draw: st.DrawFn) -> bytes:
 @st.composite
 def files(draw: st.DrawFn) -> AgentSettingsFile:
     agent: HookedAgent = draw(st.sampled_from(AGENTS))
-    return replace(build_settings_file(agent, PLACES, {"HOME": "/home/you"}), wants_status=draw(st.booleans()))
+    return replace(build_settings_file(agent, PATHS, {"HOME": "/home/you"}), wants_status=draw(st.booleans()))
 
 
-def hooks_of(data: bytes) -> Any:
+def load_hooks(data: bytes) -> Any:
     return json.loads(data).get("hooks", {})
 
 
-@given(files(), written() | st.none())
-def test_what_is_put_in_is_taken_out_to_the_byte(file: AgentSettingsFile, data: bytes | None) -> None:
+@given(files(), settings_files() | st.none())
+def test_removing_hooks_restores_the_file_to_the_byte(file: AgentSettingsFile, data: bytes | None) -> None:
     assert remove_hooks(file, add_hooks(file, data), data) == data
 
 
-@given(files(), written() | st.none())
-def test_twice_is_once(file: AgentSettingsFile, data: bytes | None) -> None:
+@given(files(), settings_files() | st.none())
+def test_adding_hooks_is_idempotent(file: AgentSettingsFile, data: bytes | None) -> None:
     once = add_hooks(file, data)
     assert add_hooks(file, once) == once
     assert inspect_hooks(file, once).state == "current"
 
 
-@given(files(), written())
-def test_all_else_is_as_it_was_and_every_event_is_told(file: AgentSettingsFile, data: bytes) -> None:
+@given(files(), settings_files())
+def test_adding_hooks_keeps_other_settings_and_covers_every_event(file: AgentSettingsFile, data: bytes) -> None:
     once = add_hooks(file, data)
     before, after = json.loads(data), json.loads(once)
-    ours = {"hooks"} | ({"statusLine"} - before.keys())
-    assert {name: after[name] for name in after if name not in ours} == {
-        name: before[name] for name in before if name not in ours
+    changed_keys = {"hooks"} | ({"statusLine"} - before.keys())
+    assert {name: after[name] for name in after if name not in changed_keys} == {
+        name: before[name] for name in before if name not in changed_keys
     }
-    for event, items in hooks_of(once).items():
-        theirs = hooks_of(data).get(event, [])
-        assert items[: len(theirs)] == theirs
-        assert len(items) == len(theirs) + sum(name == event for name, _ in file.hook_items)
+    for event, items in load_hooks(once).items():
+        user_items = load_hooks(data).get(event, [])
+        assert items[: len(user_items)] == user_items
+        assert len(items) == len(user_items) + sum(name == event for name, _ in file.hook_items)
 
 
-@given(files(), written(), st.text())
-def test_what_was_changed_since_stays_when_ours_goes(file: AgentSettingsFile, data: bytes, word: str) -> None:
+@given(files(), settings_files(), st.text())
+def test_removing_hooks_keeps_later_changes_by_the_user(file: AgentSettingsFile, data: bytes, word: str) -> None:
     changed = json.loads(add_hooks(file, data)) | {"theirs": word}
     rest = remove_hooks(file, json.dumps(changed).encode(), data)
     assert rest is not None
     assert inspect_hooks(file, rest).state == "absent"
     assert json.loads(rest)["theirs"] == word
-    kept = {event: items for event, items in hooks_of(data).items() if items}
-    assert {event: items for event, items in hooks_of(rest).items() if items} == kept
+    kept = {event: items for event, items in load_hooks(data).items() if items}
+    assert {event: items for event, items in load_hooks(rest).items() if items} == kept

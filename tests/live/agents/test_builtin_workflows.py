@@ -1,4 +1,4 @@
-"""The real agents compact and reach their limits; the built-in workflows answer once, and never beside a person."""
+"""Compaction and usage limit workflows with real agents: they act once, and not while a user types."""
 
 import time
 from collections.abc import Iterator
@@ -22,9 +22,9 @@ from tests.live.polling import wait_until
 pytestmark = [pytest.mark.live, pytest.mark.timeout(400)]
 
 REFRESH = "Reread AGENTS.md so it's still fresh in your mind."
-SLACK = 30.0
-"""Seconds that a loaded machine may take until the agent asks its model."""
-PATIENCE = 5.0
+MAX_DELAY_S = 30.0
+"""Seconds until the agent calls its model on a busy machine, at most."""
+MAX_PLAN_DELAY_S = 5.0
 """Seconds from the detection of a limit to its plan, at most."""
 
 
@@ -35,7 +35,7 @@ def model() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("hooks", ["claude_code", ""], ids=["hooked", "bare"])
-def test_after_a_compaction_claude_code_hears_the_refresh_prompt_once(model: str, hooks: str) -> None:
+def test_after_a_compaction_claude_code_gets_the_refresh_prompt_once(model: str, hooks: str) -> None:
     with start_agent_with_workflow(CLAUDE, model, "mode on", "handle_compaction", hooks) as claude:
         claude.agent_pane.send_prompt("MODEL text something to forget")
         wait_until(lambda: claude.get_state() in ("completed", "idle"))
@@ -53,15 +53,15 @@ def test_after_a_compaction_claude_code_hears_the_refresh_prompt_once(model: str
         assert len(list_runs(claude)) == 1
 
 
-def test_a_usage_limit_of_codex_is_paused_planned_and_ended_once(model: str) -> None:
+def test_a_codex_usage_limit_is_paused_planned_and_ended_once(model: str) -> None:
     with start_agent_with_workflow(CODEX, model, "Ask Codex", "handle_usage_limits") as codex:
-        told_at = time.time()
+        prompted_at = time.time()
         codex.agent_pane.send_prompt("MODEL limit 30")
         run = wait_for_run(codex, "paused")
         (event,) = list_detections(codex, "usage.reached")
         (pause,) = [step for step in list_steps(codex) if step["kind"] == "pause"]
-        assert parse_timestamp(pause["began_at"]) - parse_timestamp(event["at"]) <= PATIENCE
-        assert 30 <= parse_timestamp(run["due_at"]) - told_at <= 30 + 60 + SLACK
+        assert parse_timestamp(pause["began_at"]) - parse_timestamp(event["at"]) <= MAX_PLAN_DELAY_S
+        assert 30 <= parse_timestamp(run["due_at"]) - prompted_at <= 30 + 60 + MAX_DELAY_S
         session = codex.list_sessions()[-1]["external_id"]
         assert f"codex resume {session}" in run["plan"]
         assert event["detection"]["handled"]["by"] == "workflow:handle_usage_limits"
@@ -74,7 +74,7 @@ def test_a_usage_limit_of_codex_is_paused_planned_and_ended_once(model: str) -> 
         assert count_prompts(codex, ".codex/sessions", "proceed.") == 1
 
 
-def test_for_a_person_who_writes_there_the_run_steps_back(model: str) -> None:
+def test_the_limit_run_is_cancelled_when_a_user_types_in_the_pane(model: str) -> None:
     with start_agent_with_workflow(CODEX, model, "Ask Codex", "handle_usage_limits") as codex:
         codex.agent_pane.send_prompt("MODEL limit 20")
         wait_for_run(codex, "paused")
@@ -88,7 +88,7 @@ def test_for_a_person_who_writes_there_the_run_steps_back(model: str) -> None:
         assert count_prompts(codex, ".codex/sessions", "proceed.") == 0
 
 
-def test_for_a_person_who_goes_on_it_ends_at_once(model: str) -> None:
+def test_the_limit_run_is_cancelled_when_a_user_sends_a_prompt(model: str) -> None:
     with start_agent_with_workflow(CODEX, model, "Ask Codex", "handle_usage_limits") as codex:
         codex.agent_pane.send_prompt("MODEL limit 900")
         wait_for_run(codex, "paused")
@@ -99,7 +99,7 @@ def test_for_a_person_who_goes_on_it_ends_at_once(model: str) -> None:
         assert (run["status"], run["why"]) == ("cancelled", "the pane changed during the pause: codex is running")
 
 
-def test_switched_off_in_the_middle_of_its_pause_it_ends_at_once(model: str) -> None:
+def test_the_limit_run_is_cancelled_when_pause_on_limit_is_switched_off(model: str) -> None:
     with start_agent_with_workflow(CODEX, model, "Ask Codex", "handle_usage_limits") as codex:
         codex.agent_pane.send_prompt("MODEL limit 900")
         wait_for_run(codex, "paused")

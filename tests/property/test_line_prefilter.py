@@ -1,4 +1,4 @@
-"""The sieve lets go of lines before they are split into words: never of one that fits."""
+"""LinePrefilter drops lines before they are split into words, but never one that matches."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,12 +21,12 @@ QUERIES = st.one_of(
 
 
 @given(QUERIES, st.lists(LINES, min_size=1, max_size=8), FOREIGN)
-def test_every_line_that_fits_is_kept(query, lines, foreign):
+def test_the_prefilter_keeps_every_matching_line(query, lines, foreign):
     node = parse_query(f"o* {query}", 0, SPLIT)
-    fitting = [
+    matching = [
         (index, text)
         for index, text in enumerate(lines + foreign)
         if is_match(node, SearchableLine([word for _, _, word in SPLIT(text)], 1, 1, "stream"))
     ]
     kept = LinePrefilter(node).select_lines("\n".join(lines + foreign))
-    assert [one for one in fitting if one not in kept] == []
+    assert [line for line in matching if line not in kept] == []

@@ -1,5 +1,4 @@
-"""Rules, workflows and a webhook that are wrong, each in its own way, in one daemon: each is told clearly, and
-everything else goes on as if they were not there."""
+"""Faulty rules, workflows and a silent webhook in one daemon: each is reported, and everything else keeps working."""
 
 import os
 import socket
@@ -75,7 +74,7 @@ answer = "allow"
 """
 
 
-class Deaf:
+class SilentWebServer:
     """A web server that takes every request and never answers."""
 
     def __init__(self) -> None:
@@ -85,30 +84,32 @@ class Deaf:
     def close(self) -> None:
         self._socket.close()
 
-    def was_asked(self) -> bool:
+    def accept_request(self) -> bool:
         self._socket.settimeout(20)
-        asked, _ = self._socket.accept()
-        with asked:
-            return bool(asked.recv(64))
+        connection, _ = self._socket.accept()
+        with connection:
+            return bool(connection.recv(64))
 
 
 @pytest.fixture(scope="module")
-def trouble(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[WatchedTmux, Deaf]]:
-    deaf = Deaf()
+def faulty_scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[WatchedTmux, SilentWebServer]]:
+    web_server = SilentWebServer()
     with run_watched_tmux() as scene:
         config, site = Path(scene.visor.paths.config_dir), tmp_path_factory.mktemp("site")
         _write(config / "packs", PACKS)
         _write(config / "workflows", WORKFLOWS)
         _write(site, {"throwing.py": PLUGIN, "torn_plugin.py": "1 / 0\n", "t-1.dist-info/entry_points.txt": ENTRIES})
-        _write(config, {"policy.toml": POLICY, "config.toml": f'[notify]\nwebhook_url = "{deaf.url}"\ntimeout = 1\n'})
+        _write(
+            config, {"policy.toml": POLICY, "config.toml": f'[notify]\nwebhook_url = "{web_server.url}"\ntimeout = 1\n'}
+        )
         scene.visor.env = {
             **scene.visor.env,
             "PYTHONPATH": os.pathsep.join([str(site), *filter(None, [scene.visor.env.get("PYTHONPATH")])]),
             "VISOR_EVENTS_WAYS": "webhook",
             "VISOR_EVENTS_SEVERITY": "error",
         }
-        yield scene, deaf
-        deaf.close()
+        yield scene, web_server
+        web_server.close()
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
@@ -118,34 +119,36 @@ def _write(folder: Path, files: dict[str, str]) -> None:
         path.write_text(text)
 
 
-def runs(scene: WatchedTmux) -> dict[str, tuple[str, str]]:
+def list_runs(scene: WatchedTmux) -> dict[str, tuple[str, str]]:
     items = call_robot(scene.visor, "workflow", "status", "--all")["items"]
     return {item["workflow"]: (item["status"], item["why"]) for item in items}
 
 
-def test_what_is_wrong_is_told_and_everything_else_goes_on(trouble: tuple[WatchedTmux, Deaf]) -> None:
-    scene, deaf = trouble
+def test_faulty_rules_workflows_and_webhooks_are_reported_and_others_keep_working(
+    faulty_scene: tuple[WatchedTmux, SilentWebServer],
+) -> None:
+    scene, web_server = faulty_scene
     shell = scene.tmux.start_session(command="sh")
-    ours = scene.wait_until_captured(shell)
+    pane_id = scene.wait_until_captured(shell)
     pid = scene.visor.daemon_pid
     for word in ("THROWS", "QUITS", "SLOW", "BLIND", "GOOD"):
         scene.tmux.type_line(shell, f"echo {word[:2]}''{word[2:]}: web")
-    wait_until(lambda: {"answers", "quits", "throws"} <= set(runs(scene)))
-    assert deaf.was_asked()
-    wait_until(lambda: {status for status, _ in runs(scene).values()} <= {"completed", "failed"})
-    found = runs(scene)
+    wait_until(lambda: {"answers", "quits", "throws"} <= set(list_runs(scene)))
+    assert web_server.accept_request()
+    wait_until(lambda: {status for status, _ in list_runs(scene).values()} <= {"completed", "failed"})
+    found = list_runs(scene)
     assert found["answers"][0] == "completed"
     assert found["throws"] == ("failed", "ZeroDivisionError: by the workflow's own hand")
     assert found["quits"] == ("failed", "SystemExit: 3")
     kinds = [
-        event["kind"] for event in call_robot(scene.visor, "events", "--pane", str(ours), "--limit", "200")["items"]
+        event["kind"] for event in call_robot(scene.visor, "events", "--pane", str(pane_id), "--limit", "200")["items"]
     ]
     assert [kind for kind in kinds if kind.startswith("org.")] == ["org.throws", "org.quits", "org.good"]
     scene.print_word(shell, "alive")
     assert scene.visor.daemon_pid == pid
 
 
-WORDS = {
+EXPECTED_MESSAGES = {
     ("rules", "lint"): (
         "packs/org.local/slow.toml:6: pattern: cannot be used: it repeats a repeat, such as (a+)+",
         "packs/org.local/blind.toml:11: hit: does not match: 'BLIND: web'",
@@ -161,21 +164,23 @@ WORDS = {
 
 
 @pytest.mark.live  # what each message says is tested with the loader
-@pytest.mark.parametrize("command", WORDS, ids=" ".join)
-def test_the_words_for_it_name_the_file_the_line_and_what_is_wrong(trouble: tuple[WatchedTmux, Deaf], command) -> None:
-    said = trouble[0].visor.run(*command)[1]
-    assert [words for words in WORDS[command] if words not in said] == []
+@pytest.mark.parametrize("command", EXPECTED_MESSAGES, ids=" ".join)
+def test_messages_about_faulty_files_name_file_line_and_problem(
+    faulty_scene: tuple[WatchedTmux, SilentWebServer], command
+) -> None:
+    output = faulty_scene[0].visor.run(*command)[1]
+    assert [message for message in EXPECTED_MESSAGES[command] if message not in output] == []
 
 
-def test_a_request_that_hangs_is_given_up_and_on_record(trouble: tuple[WatchedTmux, Deaf]) -> None:
-    scene = trouble[0]
+def test_a_hanging_webhook_request_times_out_and_is_audited(faulty_scene: tuple[WatchedTmux, SilentWebServer]) -> None:
+    scene = faulty_scene[0]
     shell = scene.tmux.start_session("hanging", command="sh")
     scene.wait_until_captured(shell)
     scene.tmux.type_line(shell, "echo GO''OD: web")
-    entries = wait_until(lambda: [one for one in _outcomes(scene) if one["why"] == "timeout"], timeout_s=40)
+    entries = wait_until(lambda: [one for one in _list_notify_outcomes(scene) if one["why"] == "timeout"], timeout_s=40)
     assert entries[0]["outcome"] == "failed"
 
 
-def _outcomes(scene: WatchedTmux) -> list[dict]:
+def _list_notify_outcomes(scene: WatchedTmux) -> list[dict]:
     items = call_robot(scene.visor, "audit", "--limit", "100")["items"]
     return [item for item in items if item["stage"] == "outcome" and item["kind"] == "notify"]

@@ -1,4 +1,4 @@
-"""The real agents are spoken to: prompts, interrupts, answers by keys, the way out and the way back in."""
+"""Actions on real agents: prompt, interrupt, answer, quit and resume."""
 
 from pathlib import Path
 
@@ -20,12 +20,12 @@ def model():
 
 @pytest.fixture
 def claude(model):
-    with start_watched_agent(CLAUDE, model, "mode on", settings={"agent_inbox": "native"}) as one:
-        assert one.pane
-        yield one
+    with start_watched_agent(CLAUDE, model, "mode on", settings={"agent_inbox": "native"}) as agent:
+        assert agent.pane
+        yield agent
 
 
-def test_claude_code_is_prompted_interrupted_answered_and_left(claude: WatchedAgent) -> None:
+def test_claude_code_is_prompted_interrupted_answered_and_quit_by_keys(claude: WatchedAgent) -> None:
     pane = claude.pane
     wait_until(lambda: claude.get_state() == "idle")
     sent = claude.run_allowed("send", pane, "MODEL slow 30")
@@ -36,7 +36,7 @@ def test_claude_code_is_prompted_interrupted_answered_and_left(claude: WatchedAg
     wait_until(lambda: claude.get_state() == "idle")
 
     assert claude.get_refusal_reason("interrupt", pane) == "not_at_work"
-    claude.agent_pane.wait_until_still()  # a prompt to which nothing was said yet comes back into the composer
+    claude.agent_pane.wait_until_still()  # an unanswered prompt returns to the composer
     claude.run_allowed("send-keys", pane, "C-u")
     claude.agent_pane.wait_until_still()
     claude.run_allowed("send", pane, "MODEL shell touch made")
@@ -60,13 +60,13 @@ def test_claude_code_is_prompted_interrupted_answered_and_left(claude: WatchedAg
     assert claude.get_refusal_reason("quit", pane) == "composer_not_empty"
     claude.run_allowed("send-keys", pane, "C-u")
     claude.agent_pane.wait_until_still()
-    foreseen = claude.run_allowed("quit", pane, "--dry-run")
-    assert foreseen["status"] == "foreseen"
+    planned = claude.run_allowed("quit", pane, "--dry-run")
+    assert planned["status"] == "foreseen"
     assert claude.run_allowed("quit", pane)["why"] == "left"
     claude.agent_pane.wait_for_text("--resume")
 
 
-def test_codex_is_prompted_and_interrupted_by_its_server(model: str) -> None:
+def test_codex_is_prompted_and_interrupted_through_its_server(model: str) -> None:
     with start_watched_agent(CODEX, model, "Ask Codex") as codex:
         pane = codex.pane
         wait_until(lambda: not codex.dry_run("send", pane, "hello")["refused"])
@@ -82,7 +82,9 @@ def test_codex_is_prompted_and_interrupted_by_its_server(model: str) -> None:
         codex.agent_pane.wait_for_text("Conversation interrupted")
         wait_until(lambda: codex.get_state() == "idle")
         assert codex.run_allowed("quit", pane)["why"] == "left"
-        session = wait_until(lambda: [one for one in codex.list_sessions() if one["ended_at"]])[0]
+        session = wait_until(
+            lambda: [session_item for session_item in codex.list_sessions() if session_item["ended_at"]]
+        )[0]
         codex.run_allowed("resume", str(session["id"]), "--dry-run")
 
 
@@ -94,47 +96,55 @@ def test_codex_is_prompted_and_interrupted_by_its_server(model: str) -> None:
     ],
     ids=("claude_code", "codex"),
 )
-def test_a_session_that_was_left_lives_again_in_a_new_window(model: str, tmp_path: Path, program, ready, words) -> None:
-    word = tmp_path / program.name
-    with start_watched_agent(program, model, ready, settings={"agent_resume": words.format(word)}) as agent:
-        word.write_text(f'#!/bin/sh\n{program.build_command(agent.agent_pane.place)} "$@"\n')
-        word.chmod(0o755)
+def test_a_session_that_was_quit_is_resumed_in_a_new_window(model: str, tmp_path: Path, program, ready, words) -> None:
+    script = tmp_path / program.name
+    with start_watched_agent(program, model, ready, settings={"agent_resume": words.format(script)}) as agent:
+        script.write_text(f'#!/bin/sh\n{program.build_command(agent.agent_pane.place)} "$@"\n')
+        script.chmod(0o755)
         pane = agent.pane
         wait_until(lambda: not agent.dry_run("send", pane, "hello")["refused"], timeout_s=60)
         agent.run_allowed("send", pane, "MODEL text I remember")
         wait_until(lambda: agent.get_state() in ("completed", "idle"), timeout_s=60)
         session = wait_until(
-            lambda: [one["external_id"] for one in agent.list_sessions() if one["external_id"]], timeout_s=40
+            lambda: [
+                session_item["external_id"] for session_item in agent.list_sessions() if session_item["external_id"]
+            ],
+            timeout_s=40,
         )[0]
         assert agent.get_refusal_message("resume", session).endswith(f"is already running in pane {pane}")
         wait_until(lambda: not agent.dry_run("quit", pane)["refused"], timeout_s=40)
         assert agent.run_allowed("quit", pane)["why"] == "left"
-        wait_until(lambda: all(one["ended_at"] for one in agent.list_sessions()), timeout_s=40)
+        wait_until(lambda: all(session_item["ended_at"] for session_item in agent.list_sessions()), timeout_s=40)
         done = agent.run_allowed("resume", session)
-        again = wait_until(
-            lambda: [one for one in agent.list_sessions() if not one["ended_at"] and one["external_id"]], timeout_s=40
+        open_sessions = wait_until(
+            lambda: [
+                session_item
+                for session_item in agent.list_sessions()
+                if not session_item["ended_at"] and session_item["external_id"]
+            ],
+            timeout_s=40,
         )
-        assert (again[0]["external_id"], again[0]["identity"]["id"]) == (session, done["new"]["id"])
-        assert again[0]["identity"]["id"] != int(pane)
+        assert (open_sessions[0]["external_id"], open_sessions[0]["identity"]["id"]) == (session, done["new"]["id"])
+        assert open_sessions[0]["identity"]["id"] != int(pane)
 
 
-def test_copilot_is_answered_from_the_inbox(model: str) -> None:
+def test_copilot_requests_are_answered_from_the_inbox(model: str) -> None:
     with start_watched_agent(COPILOT, model, "? help", hooks="copilot") as copilot:
         assert copilot.pane
         copilot.agent_pane.send_prompt("MODEL shell touch made")
-        asked = copilot.wait_for_approval()
-        assert (asked["action"]["agent"], asked["action"]["command"]) == ("copilot", "touch made")
-        copilot.run_as_person(f"approve {asked['id']}", " approved")
+        request = copilot.wait_for_approval()
+        assert (request["action"]["agent"], request["action"]["command"]) == ("copilot", "touch made")
+        copilot.run_in_user_terminal(f"approve {request['id']}", " approved")
         wait_until(lambda: copilot.get_path("made").exists())
         wait_until(lambda: copilot.get_state() == "completed")
         copilot.agent_pane.send_prompt("MODEL shell touch other")
-        asked = copilot.wait_for_approval()
-        copilot.visor.run_checked("deny", str(asked["id"]))
+        request = copilot.wait_for_approval()
+        copilot.visor.run_checked("deny", str(request["id"]))
         wait_until(lambda: "Do you want to run" not in copilot.agent_pane.capture_text())
         assert not copilot.get_path("other").exists()
 
 
-def test_a_rule_answers_copilot_before_its_dialog(model: str) -> None:
+def test_a_policy_rule_answers_copilot_before_its_dialog(model: str) -> None:
     with start_watched_agent(COPILOT, model, "? help", hooks="copilot") as copilot:
         assert copilot.pane
         when = 'when = { kind = ["answer_agent"], program = ["%s"] }\n'

@@ -1,4 +1,4 @@
-"""What an agent does, through the real command: from a line of its hook to every face that shows it."""
+"""A hook event of an agent, from the spool to every command that shows it."""
 
 import os
 import shutil
@@ -21,8 +21,8 @@ PAYLOAD = {
 }
 
 
-class Agent:
-    """A program that is called `claude`, and says through its hook what it wants; all else of it is silent."""
+class FakeClaude:
+    """A program named `claude` that only reports through its hook."""
 
     def __init__(self, scene: WatchedTmux, folder: str):
         self.scene, self.visor = scene, scene.visor
@@ -38,27 +38,27 @@ class Agent:
     def ask_for_permission(self) -> None:
         pid = int(self.scene.tmux("display-message", "-p", "-t", self.mux_pane, "#{pane_pid}"))
         server = self.scene.tmux("display-message", "-p", "-t", self.mux_pane, "#{socket_path},#{pid},0").strip()
-        told = {"v": 1, "agent": "claude_code", "event": "PermissionRequest", "at": 0, "pane": self.mux_pane}
-        line = msgspec.json.encode(told | {"tmux": server, "pid": pid, "payload": PAYLOAD})
+        record = {"v": 1, "agent": "claude_code", "event": "PermissionRequest", "at": 0, "pane": self.mux_pane}
+        line = msgspec.json.encode(record | {"tmux": server, "pid": pid, "payload": PAYLOAD})
         with open(f"{self.visor.paths.data_dir}/spool/hooks.jsonl", "ab") as spool:
             spool.write(line + b"\n")
 
 
 @pytest.fixture
-def agent(tmp_path: Path) -> Iterator[Agent]:
+def agent(tmp_path: Path) -> Iterator[FakeClaude]:
     with run_watched_tmux() as scene:
-        yield Agent(scene, str(tmp_path))
+        yield FakeClaude(scene, str(tmp_path))
 
 
-def test_a_question_is_pushed_counted_explained_and_found(agent: Agent) -> None:
+def test_a_permission_request_is_pushed_counted_explained_and_listed(agent: FakeClaude) -> None:
     with Popen(
         [sys.executable, "-m", "termvisor", "watch", "--format", "jsonl"], env=agent.visor.env, stdout=PIPE
     ) as watch:
         assert watch.stdout is not None
-        heard = iter(watch.stdout)
-        assert msgspec.json.decode(next(heard))["after"] == "unknown"
+        lines = iter(watch.stdout)
+        assert msgspec.json.decode(next(lines))["after"] == "unknown"
         agent.ask_for_permission()
-        changes = (change for line in heard if (change := msgspec.json.decode(line))["kind"] == "state_changed")
+        changes = (change for line in lines if (change := msgspec.json.decode(line))["kind"] == "state_changed")
         change = next(one for one in changes if one["after"] == "waiting_approval")
         watch.terminate()
     assert (str(change["pane"]), change["before"], change["agent"]["source"]) == (agent.pane, "unknown", "hook")
@@ -70,19 +70,19 @@ def test_a_question_is_pushed_counted_explained_and_found(agent: Agent) -> None:
     assert "! waiting approval" in agent.visor.run_checked("up", "--once")
 
 
-def test_who_wants_to_go_there_is_taken_there_and_it_is_on_record(agent: Agent) -> None:
+def test_next_go_attaches_to_the_waiting_agent_and_is_audited(agent: FakeClaude) -> None:
     tmux = agent.scene.tmux
     agent.ask_for_permission()
     wait_until(lambda: agent.state == "waiting_approval")
     words = " ".join(f"{name}={value}" for name, value in agent.visor.env.items() if name.startswith("VISOR_"))
-    home = tmux.start_session("home", "exec bash --noprofile --norc -i")
-    person = tmux.start_session("person", f"exec env -u TMUX tmux -S {tmux.socket} attach-session -t home")
+    home_pane = tmux.start_session("home", "exec bash --noprofile --norc -i")
+    client_pane = tmux.start_session("person", f"exec env -u TMUX tmux -S {tmux.socket} attach-session -t home")
     try:
         wait_until(lambda: "home" in tmux("list-clients", "-F", "#{client_session}").split())
         path = os.pathsep.join(sys.path)
-        tmux.type_line(home, f"PYTHONPATH='{path}' {words} {sys.executable} -m termvisor next --go")
+        tmux.type_line(home_pane, f"PYTHONPATH='{path}' {words} {sys.executable} -m termvisor next --go")
         wait_until(lambda: "agents" in tmux("list-clients", "-F", "#{client_session}").split())
     finally:
-        tmux("kill-pane", "-t", person)
+        tmux("kill-pane", "-t", client_pane)
     (done,) = agent.visor.call_robot("audit", "--kind", "attach", "--outcome", "done")["items"]
     assert (str(done["pane"]), done["by"].split()[0]) == (agent.pane, "human")

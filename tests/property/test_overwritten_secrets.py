@@ -1,0 +1,58 @@
+"""Overwritten secrets: no part of them is stored, wherever the bytes are cut."""
+
+import os
+import tempfile
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.terminal.output import Epoch
+from termvisor.pipeline import EpochReader
+from termvisor.recorder.segment_log import SegmentWriter
+from tests.fuzz.example_count import build_settings
+from tests.property.test_redaction import find_leaks, provider_secrets
+
+EPOCH = Epoch(id=EpochId(1), pane=PaneId(1), source="pipe", opened_at=1)
+BODY = "6yN0iQ7mZ4pL9gQ2jE1tZ4rW9eJ1xC5pR1lN5tU3rP7qI0zR0cX6wZ0tP5hX5wC3sH3zE8oC1kQ7dJ8jW1rK8g"
+overwriting_texts = st.sampled_from(["working on it", "", "ok", "a: ", "▌ ⠋ ", "--- 密钥 ---"])
+
+
+@st.composite
+def cursor_edits(draw, length: int) -> str:
+    """A cursor movement in the row of a secret of this length, and an edit there."""
+    movement = draw(st.sampled_from(["\r", "\x1b[{}D", "\x1b[{}G", "\r\x1b[{}C"])).format(draw(st.integers(1, length)))
+    edit = draw(st.sampled_from(["", "\x1b[{}P", "\x1b[{}@", "\x1b[{}X", "\x1b[K", "\x1b[1K"]))
+    return movement + edit.format(draw(st.integers(1, 12))) + draw(overwriting_texts)
+
+
+@st.composite
+def overwritten_secrets(draw) -> tuple[str, str]:
+    """Output that overwrites a secret or repaints a part of it, and the part that must be masked."""
+    text, hidden = draw(provider_secrets())
+    at = draw(st.integers(0, len(text) - 9))
+    overwritten = text + "".join(draw(st.lists(cursor_edits(len(text)), min_size=1, max_size=4))) + "\r\n"
+    repainted = f"{text}\r\n\x1b[2A{draw(overwriting_texts)}\x1b[B\r{text[at : at + draw(st.integers(9, 40))]}\r\n"
+    return draw(st.sampled_from([overwritten, repainted, repainted + overwritten])), hidden
+
+
+def store_lines(data: bytes, step: int) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        writer = SegmentWriter(os.path.join(folder, "1"), 1 << 20)
+        writer.append(data, 5)
+        writer.close()
+        text = EpochReader(EPOCH, os.path.join(folder, "1"), None)
+        while text.read_step(step):
+            assert text.pending_line is not None
+        text.finish()
+        progress = text.take_progress()
+        return "\n".join(line for block in progress.blocks for line in block.lines) if progress else ""
+
+
+@build_settings(200)
+@given(overwritten_secrets(), st.integers(1, 60))
+@example((f"whsec_{BODY}\r\x1b[2@ok\r\n", BODY), 25)
+@example((f"AIza{BODY[:35]}\r\x1b[39Cok\r\n", BODY[:35]), 60)
+def test_no_part_of_an_overwritten_secret_is_stored(output, step):
+    data, hidden = output
+    assert find_leaks(hidden, store_lines(data.encode(), step)) == []
