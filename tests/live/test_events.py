@@ -5,6 +5,8 @@ import random
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.live.polling import wait_until
 from tests.live.robot_call import call_robot
 
@@ -57,6 +59,7 @@ def wait_for_more(visor, count: int) -> None:
     wait_until(lambda: len(list_detected(visor)) >= wanted, timeout_s=60)
 
 
+@pytest.mark.live
 def test_a_repeatedly_killed_daemon_stores_each_detection_once(scene, folder):
     visor = scene.visor
     write_rules(visor)

@@ -12,7 +12,8 @@ def extract_numbers(text: str, name: str) -> list[int]:
     return [int(line.split()[2]) for line in text.splitlines() if line.startswith(f"{name} line ")]
 
 
-@pytest.mark.parametrize("megabytes", [0.5, pytest.param(2, marks=pytest.mark.live)])
+@pytest.mark.parametrize("megabytes", [2])
+@pytest.mark.live
 def test_twenty_panes_are_captured_completely_despite_daemon_kills(folder, scene, megabytes):
     printers = [NumberedPrinter(folder, f"p{number:02}", megabytes) for number in range(PANES)]
     scene.tmux.start_session(command=printers[0].command)

@@ -99,6 +99,7 @@ def webhook_scene() -> Iterator[WebhookScene]:
         yield WebhookScene(scene, receiver)
 
 
+@pytest.mark.live
 def test_a_notification_interrupted_by_a_kill_is_resent_with_the_same_id(webhook_scene: WebhookScene) -> None:
     webhook_scene.receiver.can_answer.clear()
     with webhook_scene.daemon() as process:

@@ -153,6 +153,7 @@ def test_a_secret_on_the_alternate_screen_is_not_stored(scene, start_program):
     assert KEY[4:24].encode() not in stored
 
 
+@pytest.mark.live
 def test_a_screen_lifetime_continues_after_a_daemon_kill(scene, start_program):
     agent, pane = start_program("survivor")
     agent.add_row("seen before the crash")

@@ -170,9 +170,8 @@ async def test_a_run_killed_at_each_step_completes_and_types_each_text_once(
     assert kill_count >= len(history["steps"]) - 1
 
 
-@pytest.mark.parametrize(
-    "is_late", [pytest.param(False, id="back in time", marks=pytest.mark.live), pytest.param(True, id="too late")]
-)
+@pytest.mark.parametrize("is_late", [pytest.param(False, id="back in time"), pytest.param(True, id="too late")])
+@pytest.mark.live
 async def test_a_run_killed_while_it_sleeps_continues_once_when_it_is_due(tmux, visor, is_late):
     scene = CrashingDaemonScene(tmux, visor)
     async with scene.daemon() as client:
