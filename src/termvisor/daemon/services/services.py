@@ -56,6 +56,8 @@ class DaemonServices(Services):
         """Return a copy of the services whose gate acts for ``actor``."""
         # A shallow copy: all callers share the services, and only the gate depends on the caller.
         bound = copy(self)
+        # The copy must not inherit the gate that another caller has already built.
+        bound.__dict__.pop("gate", None)
         bound._caller = actor
         return bound
 

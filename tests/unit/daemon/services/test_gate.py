@@ -42,6 +42,13 @@ async def test_a_robot_request_is_approved_executed_and_logged(scene):
     assert await person.approvals.revoke_permit(permit.id) and await person.approvals.list_permits() == ()
 
 
+async def test_services_bound_again_act_for_the_new_caller_only(scene):
+    first = scene.services.bind_caller(Actor(kind="human", uid=1000, pid=2**22 + 5))
+    assert first.gate.actor.kind == "human"
+    second = first.bind_caller(ROBOT)
+    assert (second.gate.actor.kind, first.gate.actor.kind) == ("robot", "human")
+
+
 async def test_a_reserved_pane_is_usable_by_its_owner_only(scene):
     _, pane = await scene.start_bash()
     gate = scene.services.bind_caller(replace(ROBOT, kind="human")).gate
