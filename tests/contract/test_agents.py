@@ -1,11 +1,13 @@
 """Every built-in adapter fulfils the adapter contract."""
 
 from importlib import import_module
+from inspect import getmembers, isfunction, signature
 
 import pytest
 
 from termvisor.agents.adapters import claude_code, codex, copilot, cursor, gemini, opencode
 from termvisor.agents.adapters.generic.adapter import build_generic_adapter
+from termvisor.agents.adapters.keyboard import AgentKeymap
 from termvisor.agents.adapters.loader import BUILTIN_AGENTS
 from termvisor.testing.contracts.agent_adapter import AdapterContract
 
@@ -74,3 +76,20 @@ def test_every_builtin_agent_has_a_contract_test():
 @pytest.mark.parametrize("name", BUILTIN_AGENTS)
 def test_an_adapter_package_is_named_after_its_agent(name):
     assert import_module(f"termvisor.agents.adapters.{name}").ADAPTER.name == name
+
+
+@pytest.mark.parametrize("name", [name for name in BUILTIN_AGENTS if name != "generic"])
+def test_a_keyboard_module_implements_functions_of_the_contract(name):
+    keyboard = import_module(f"termvisor.agents.adapters.{name}.keyboard")
+    contract = {
+        function_name: [(one.name, one.default) for one in list(signature(function).parameters.values())[1:]]
+        for function_name, function in getmembers(AgentKeymap, isfunction)
+        if not function_name.startswith("_")
+    }
+    implemented = {
+        function_name: [(one.name, one.default) for one in signature(function).parameters.values()]
+        for function_name, function in getmembers(keyboard, isfunction)
+        if function_name in contract
+    }
+    assert implemented
+    assert implemented == {function_name: contract[function_name] for function_name in implemented}

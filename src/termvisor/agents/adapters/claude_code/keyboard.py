@@ -15,14 +15,15 @@ from termvisor.agents.adapters.keyboard import (
     build_answer_press,
     build_exit_press,
     build_option_press,
+    format_permission_hook_answer,
 )
-from termvisor.agents.adapters.keyboard import format_permission_hook_answer as format_hook_answer  # noqa: F401
 from termvisor.model.terminal.screen import Screen
 
 # By rule name, the option that allows just this once. A plan has none, because accepting it changes the mode.
 _ALLOW_LABELS = {"permission": "Yes", "trust_folder": "Yes, I trust this folder", "use_api_key": "Yes"}
 _INTERRUPT_HINT = "esc to interrupt"
 _OPTION_ROW = re.compile(r" {0,6}(❯ )? *(?:\d{1,2}\. )?(\S.*)")
+format_hook_answer = format_permission_hook_answer
 
 
 def find_answer_keys(screen: Screen, decision: Decision) -> KeyPress | None:

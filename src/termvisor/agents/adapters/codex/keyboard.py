@@ -10,9 +10,9 @@ from termvisor.agents.adapters.keyboard import (
     KeyPress,
     build_exit_press,
     build_option_press,
+    format_permission_hook_answer,
     parse_numbered_options,
 )
-from termvisor.agents.adapters.keyboard import format_permission_hook_answer as format_hook_answer  # noqa: F401
 from termvisor.model.terminal.screen import Screen
 
 _COMPOSER_PLACEHOLDER = "Ask Codex to do anything"
@@ -21,6 +21,7 @@ _ANSWERS: dict[Decision, tuple[str, str]] = {
     "allow": ("Yes, proceed (y)", "y"),
     "deny": ("No, and tell Codex what to do differently (esc)", "Escape"),
 }
+format_hook_answer = format_permission_hook_answer
 
 
 def find_answer_keys(screen: Screen, decision: Decision) -> KeyPress | None:
