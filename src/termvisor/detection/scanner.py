@@ -94,12 +94,9 @@ class RuleScanner:
         shifted = (_shift_match(match, first_new) for match in matches)
         return sorted(shifted, key=lambda match: (match.line, match.start))
 
-    def scan_row(self, text: str) -> list[ScanMatch]:
-        """Scan one row of a screen, without `stream` rules because a pager may show old shell output."""
-        return [match for match in self.scan_lines((text,)) if match.rule.scope != "stream"]
-
     def scan_rows(self, texts: Sequence[str]) -> list[ScanMatch]:
         """Scan new rows of an agent's screen from the top down. Only those `stream` rules that name an agent apply."""
+        # The other `stream` rules are about shells, whose old output a pager may show again.
         return [match for match in self.scan_lines(texts) if match.rule.agent or match.rule.scope != "stream"]
 
     def _find_rule_ids(self, text: str) -> frozenset[str]:

@@ -55,8 +55,7 @@ def test_shell_stream_rules_do_not_match_screen_rows(scanner: RuleScanner) -> No
     )
     assert [match.rule.id for match in one.scan_lines(["shell"])] == ["a.shell", "b.agent"]
     assert [match.rule.id for match in one.scan_rows(["shell"])] == ["b.agent"]
-    assert one.scan_row("shell") == []
-    assert [match.rule.id for match in scanner.scan_row("limit 9")] == ["tool.limit"]
+    assert [match.rule.id for match in scanner.scan_rows(["limit 9"])] == ["tool.limit"]
 
 
 def test_no_rules_or_no_lines_give_no_match(scanner: RuleScanner) -> None:

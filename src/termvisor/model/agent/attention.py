@@ -1,7 +1,4 @@
-"""Find the agents that need the user, most urgent first.
-
-A need keeps the same key for as long as it lasts, so that each need is reported once.
-"""
+"""Find the agents that need the user, most urgent first."""
 
 from collections.abc import Iterable
 from typing import Literal, get_args
@@ -27,10 +24,6 @@ class AttentionNeed(Struct, frozen=True, kw_only=True):
     """When the need ends by itself, if known."""
 
     @property
-    def key(self) -> tuple[RuntimeId, NeedKind, int | None]:
-        return self.runtime, self.kind, self.since
-
-    @property
     def is_action(self) -> bool:
         return self.kind in ACTION_NEED_KINDS
 
@@ -50,12 +43,6 @@ def list_needs(states: Iterable[AgentState]) -> list[AttentionNeed]:
     """Return all needs by urgency; within a kind, the longest waiting first."""
     needs = [need for state in states if (need := find_need(state)) is not None]
     return sorted(needs, key=lambda one: (NEED_KINDS_BY_URGENCY.index(one.kind), one.since or 0, one.runtime))
-
-
-def find_new_needs(before: Iterable[AttentionNeed], after: Iterable[AttentionNeed]) -> list[AttentionNeed]:
-    """Return the needs that did not exist before."""
-    known = {need.key for need in before}
-    return [need for need in after if need.key not in known]
 
 
 def _classify_need(state: AgentState) -> NeedKind | None:

@@ -60,11 +60,6 @@ class SightingTable(StoreTable):
         query = "SELECT first_at FROM sighting WHERE pane = ? ORDER BY id DESC LIMIT 1"
         return int(connection.execute(query, (pane,)).get or 0)
 
-    @run_read
-    def count_sightings(self, connection: Connection, pane: PaneId) -> int:
-        query = "SELECT count(*) FROM sighting WHERE pane = ?"
-        return int(connection.execute(query, (pane,)).get)
-
 
 def read_screen(connection: Connection, screen: ScreenId) -> Screen | None:
     return _select_screen(connection, "WHERE id = ?", screen)

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.model.agent.attention import find_need, find_new_needs, list_needs
+from termvisor.model.agent.attention import find_need, list_needs
 from termvisor.model.agent.signal import FlagUpdate
 from termvisor.model.ids import PaneId, RuntimeId
 from tests.unit.agents.state.signal_scene import (
@@ -68,7 +68,7 @@ def test_needs_are_sorted_by_urgency_and_waiting_time() -> None:
     assert [one.runtime for one in list_needs(found)] == [4, 3, 2, 1, 0]
 
 
-def test_a_need_is_reported_as_new_once() -> None:
+def test_a_repeated_signal_gives_the_same_need_and_a_later_wait_another() -> None:
     first = list_needs([compute_state_after(5, build_signal(1, "hook", "waiting_approval"))])
     again = list_needs(
         [
@@ -80,7 +80,5 @@ def test_a_need_is_reported_as_new_once() -> None:
     other = list_needs(
         [compute_state_after(9, build_signal(1, "hook", "running"), build_signal(8, "hook", "waiting_approval"))]
     )
-    assert find_new_needs([], first) == first
-    assert find_new_needs(first, again) == []
-    assert find_new_needs(first, other) == other
+    assert first == again != other
     assert first[0].pane == PaneId(7)

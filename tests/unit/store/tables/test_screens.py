@@ -109,12 +109,6 @@ async def test_surrogates_in_rows_are_replaced(store, pane):
     assert (await store.sightings.find_screen(stored.screen)).rows == ("torn ? row",)
 
 
-async def test_rows_are_counted_by_pane(store, pane, new_pane):
-    other = await new_pane("%2")
-    await store.sightings.add([build_capture(pane, 10, "a", "b"), build_capture(other, 10, "a", epoch=2)])
-    assert (await store.sightings.count_sightings(pane), await store.sightings.count_sightings(other)) == (2, 1)
-
-
 async def test_time_of_the_newest_row_ignores_known_rows(store, pane):
     assert await store.sightings.find_newest_time(pane) == 0
     await store.sightings.add(
