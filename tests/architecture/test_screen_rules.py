@@ -30,15 +30,23 @@ def find_unexpected_patterns(found: list[Module]) -> list[str]:
     ]
 
 
-def find_screens_with_states(found: list[Module]) -> list[str]:
-    """Return the places where a module `screen` names a state: it finds regions, and the rules of the pack decide."""
-    return [
-        f"{module.path}:{node.lineno}"
-        for module in adapter_modules(found)
-        if module.name.endswith(".screen")
-        for node in module.nodes
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in STATES
-    ]
+def find_deciding_screens(found: list[Module]) -> list[str]:
+    """Return where a module `screen` names a state or builds a reading: it finds regions, the rules of the pack decide.
+
+    Its classifier is the shared one, joined to its regions in one statement.
+    """
+    screens = [module for module in adapter_modules(found) if module.name.endswith(".screen")]
+    deciding = [f"{module.path}:{node.lineno}" for module in screens for node in module.nodes if _is_decision(node)]
+    return deciding + [module.path for module in screens if not any(map(_is_classifier, module.tree.body))]
+
+
+def _is_decision(node: ast.AST) -> bool:
+    is_state = isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in STATES
+    return is_state or (isinstance(node, ast.Name) and node.id == "ScreenReading")
+
+
+def _is_classifier(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign) and ast.unparse(node).startswith("SCREEN_CLASSIFIER = ScreenClassifier(")
 
 
 def _is_re(node: ast.expr) -> bool:
@@ -49,9 +57,9 @@ def test_adapters_compile_patterns_only_where_screens_are_cut_and_records_are_re
     assert find_unexpected_patterns(modules()) == []
 
 
-def test_screens_name_no_state() -> None:
+def test_screens_decide_nothing() -> None:
     assert len([one for one in adapter_modules(modules()) if one.name.endswith(".screen")]) > 5
-    assert find_screens_with_states(modules()) == []
+    assert find_deciding_screens(modules()) == []
 
 
 def test_a_pattern_in_another_module_is_found() -> None:
@@ -64,7 +72,14 @@ def test_a_pattern_in_another_module_is_found() -> None:
     assert find_unexpected_patterns([sample(text, "termvisor.agents.adapters.toy.terminal_signals")]) == []
 
 
-def test_a_screen_that_names_a_state_is_found() -> None:
-    text = '"""Doc."""\n\ndef classify(screen):\n    return "running" if "busy" in screen else ""\n'
-    found = [sample(text, "termvisor.agents.adapters.toy.screen")]
-    assert find_screens_with_states(found) == ["src/termvisor/agents/adapters/toy/screen.py:4"]
+def test_a_screen_that_decides_is_found() -> None:
+    path = "src/termvisor/agents/adapters/toy/screen.py"
+    joined = "\nSCREEN_CLASSIFIER = ScreenClassifier('toy', split_regions)\n"
+    state = '"""Doc."""\n\ndef classify(screen):\n    return "running" if "busy" in screen else ""\n'
+    reading = '"""Doc."""\n\ndef classify(screen):\n    return ScreenReading(rule=screen[0])\n'
+    own = '"""Doc."""\n\nSCREEN_CLASSIFIER = ToyClassifier()\n'
+    found = [
+        find_deciding_screens([sample(text, "termvisor.agents.adapters.toy.screen")])
+        for text in (state + joined, reading + joined, own, f'"""Doc."""\n{joined}')
+    ]
+    assert found == [[f"{path}:4"], [f"{path}:4"], [path], []]

@@ -46,6 +46,7 @@ async def test_the_server_exits_when_its_owner_is_killed(folder: str) -> None:
     with subprocess.Popen([sys.executable, "-c", OWNER, f"{folder}/render"], stdout=subprocess.PIPE) as owner:
         assert owner.stdout is not None
         pids = [int(word) for word in owner.stdout.readline().split()]
+        assert len(pids) == 2
         assert all(map(read_start_time, pids))
         owner.kill()
     await wait_until(lambda: not any(map(read_start_time, pids)))

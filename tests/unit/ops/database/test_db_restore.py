@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from termvisor.clock import SystemClock
+from termvisor.errors import Conflict
 from termvisor.ops.api.services import LocalServices
+from termvisor.ops.database.db_restore import hold_daemon_lock
 from termvisor.settings import Paths, make_instance_folders
 from termvisor.store import Store
 from termvisor.system import files
@@ -58,6 +60,14 @@ async def test_restore_is_refused_while_a_daemon_runs(places: Paths, tmp_path) -
     assert (result.status, result.envelope["error"]["code"]) == (75, "reserved")
     assert "visor down" in result.envelope["hint"]
     os.close(held or -1)
+
+
+def test_no_daemon_starts_during_a_restore(places: Paths) -> None:
+    with hold_daemon_lock(places):
+        assert files.acquire_lock(places.daemon_lock) is None
+        with pytest.raises(Conflict, match=f"pid {os.getpid()}"), hold_daemon_lock(places):
+            pass
+    assert files.read_lock_holder(places.daemon_lock) is None
 
 
 async def test_errors_of_the_worker_keep_their_message(places: Paths, tmp_path) -> None:

@@ -111,7 +111,10 @@ def test_the_version_depends_on_the_content_only():
             "name: x\nsteps:\n  - ask: {question: a, choices: [b]}\n",
             "w.yaml:3: at least two different choices are required",
         ),
-        ("name: x\nmode: maybe\nsteps: [{send: a}]\n", "w.yaml:2: unknown value 'maybe'; expected one of: off, ask"),
+        (
+            "name: x\nmode: maybe\nsteps: [{send: a}]\n",
+            "w.yaml:2: unknown value 'maybe'; expected one of: off, ask, on",
+        ),
         ("name: x\nsteps:\n  - send: [a]\n", "w.yaml:3: a text is required here"),
         ("name: x\npriority: high\nsteps: [{send: a}]\n", "w.yaml:2: a number is required here"),
         ("", "w.yaml:1: the file is empty; allowed names: name, summary"),
