@@ -49,8 +49,8 @@ class ScreenSource(Protocol):
 class AgentScreens(Protocol):
     """The agents whose screens are classified."""
 
-    def list_panes(self) -> Mapping[PaneId, int | None]:
-        """Return the panes with an agent and the time of their last output. Called twice a second."""
+    def update_panes(self) -> Mapping[PaneId, int | None]:
+        """Forget agents that are gone; return the panes with an agent and the time of their last output."""
 
     def read_screen(self, pane: PaneId, capture: PaneCapture, at: int, interval_s: float | None) -> None:
         """Read a screen. The next one follows within ``interval_s``, which is None if the pane has no known agent."""
@@ -235,7 +235,7 @@ class ScreenSampler:
         if now < self._agent_check_at:
             return []
         self._agent_check_at = now + AGENT_CHECK_INTERVAL_S
-        panes = self.agent_screens.list_panes() if self.agent_screens is not None else {}
+        panes = self.agent_screens.update_panes() if self.agent_screens is not None else {}
         self._agents = {pane: self._agents.get(pane) or AgentSchedule(due_at=now) for pane in panes}
         for pane, agent in self._agents.items():
             agent.record_output(panes[pane], now)

@@ -123,12 +123,12 @@ async def test_an_end_closes_the_epoch_with_all_its_text(capture_store):
     pane = await capture_store.add_pane()
     epoch = await begin_epoch(capture_store, pane)
     size = capture_store.write_output(epoch, b"whole\r\nunfinished")
-    await capture_store.epochs.end_epoch(epoch, "pipe_closed", size, "somebody closed it")
+    await capture_store.epochs.end_epoch(epoch, "pipe_closed", size, "closed from outside")
     assert [line.text for line in await capture_store.store.output.read_lines(pane)] == ["whole", "unfinished"]
     (stored,) = await capture_store.list_epochs(pane)
     assert (stored.ended_by, stored.size, stored.committed) == ("pipe_closed", size, size)
     (gap,) = await capture_store.list_gaps(pane)
-    assert (gap.cause, gap.after, gap.end_at, gap.detail) == ("pipe_closed", epoch.id, None, "somebody closed it")
+    assert (gap.cause, gap.after, gap.end_at, gap.detail) == ("pipe_closed", epoch.id, None, "closed from outside")
     assert await capture_store.list_event_kinds() == ["epoch_opened", "epoch_closed", "gap_recorded"]
 
 

@@ -30,7 +30,7 @@ async def test_an_event_that_cannot_be_stored_is_not_published(capture_store):
     with capture_store.event_log.events.subscribe() as listener:
         await capture_store.store.close()
         with pytest.raises(VisorError):
-            await capture_store.event_log.emit("alert", what="nobody keeps this")
+            await capture_store.event_log.emit("alert", what="not stored")
         assert listener.drain() == []
 
 

@@ -89,7 +89,7 @@ def test_the_request_goes_to_the_daemon_and_its_answer_to_the_agent(stdin, capfd
         build_talk(b"nonsense that is no frame at all\n"),
         build_talk(command_protocol.encode_frame(b"l", 0)),
     ],
-    ids=["hangs up", "dies at once", "dies half-way", "no answer", "broken", "nonsense", "somebody else"],
+    ids=["hangs up", "dies at once", "dies half-way", "no answer", "broken", "nonsense", "another user"],
 )
 def test_without_a_valid_answer_the_hook_prints_nothing(stdin, capfd, talk: Talk) -> None:
     with run_scripted_daemon(talk) as path:

@@ -151,7 +151,7 @@ async def test_one_pane_is_settled_without_waiting_for_the_others(capture_store,
     capture_store.pipeline.open_epoch(other)
     await wait_until(lambda: capture_store.pipeline.queue_depth == 0)
     writer = SegmentWriter(capture_store.pipeline.build_folder_path(other), 1 << 20)
-    writer.append(b"told by nobody\r\n", capture_store.clock.now())
+    writer.append(b"never reported\r\n", capture_store.clock.now())
     writer.close()
     capture_store.write_output(epoch, b"heard\r\n")
     await capture_store.pipeline.wait_settled(pane)

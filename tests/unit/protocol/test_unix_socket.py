@@ -20,11 +20,11 @@ def test_a_missing_or_dead_socket_gives_none(tmp_path: Path) -> None:
 
 def test_a_socket_of_another_user_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(tmp_path / "s")
-    somebody_else = os.getuid() + 1
+    other_user = os.getuid() + 1
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
         server.listen()
-        monkeypatch.setattr(os, "getuid", lambda: somebody_else)
+        monkeypatch.setattr(os, "getuid", lambda: other_user)
         with pytest.raises(PermissionError, match="another user"):
             connect_socket(path)
 

@@ -44,7 +44,7 @@ class AgentScreenReader:
         self.get_seen_secrets: Callable[[PaneId], SeenSecrets] = lambda pane: SeenSecrets()
         self._last_screens: dict[RuntimeId, ClassifiedScreen] = {}
 
-    def list_panes(self) -> dict[PaneId, int | None]:
+    def update_panes(self) -> dict[PaneId, int | None]:
         """Return the panes with an agent and the time of their last output; end remote agents that are gone."""
         agents = self._tracker.agents_by_pane
         for pane in [pane for pane, agent_process in agents.items() if not agent_process.pid]:

@@ -76,7 +76,7 @@ ASKS = build_signal(10, "hook", "waiting_approval")
         ([build_signal(12, "screen", "unknown", reason="unknown_screen")], 12.5, None),
         ([], 20, None),
     ],
-    ids=["seen", "strange", "taken for rest", "gone just before", "nobody looked", "too short", "no screen"],
+    ids=["seen", "strange", "taken for rest", "gone just before", "no screen sampled", "too short", "no screen"],
 )
 def test_a_reported_dialog_was_shown_or_not(facts, until: float, expected: bool | None) -> None:
     known = build_knowledge(ASKS, *facts)

@@ -127,7 +127,7 @@ async def test_a_permission_wait_without_approval_request_is_unanswered(services
     await store.approvals.add_request(asked, entry)
     await store.approvals.expire(now)
     await monitor.check_agent(pane, state, now - 61 * NS)
-    assert await list_detections(services, "agent.unanswered") == [], "somebody was, and said nothing"
+    assert await list_detections(services, "agent.unanswered") == [], "a user was attached and did not answer"
     await monitor.check_agent(other, replace(state, pane=other), now - 61 * NS)
     (found,) = await list_detections(services, "agent.unanswered")
     assert (found.pane, found.severity) == (other, "warning")

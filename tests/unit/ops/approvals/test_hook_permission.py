@@ -52,8 +52,8 @@ async def test_the_answer_is_the_outcome_of_the_gate(services: FakeServices) -> 
 
 
 async def test_without_an_answer_the_error_is_raised(services: FakeServices) -> None:
-    services.gate.error = Refused("nobody answered in time")
-    with pytest.raises(Refused, match="nobody answered"):
+    services.gate.error = Refused("no answer in time")
+    with pytest.raises(Refused, match="no answer"):
         await request_permission(services)
 
 

@@ -24,10 +24,10 @@ async def test_an_unknown_workflow_or_pane_is_not_found() -> None:
 
 def test_a_failed_precondition_is_shown() -> None:
     result = build_dry_run_result(
-        "w", 1, ([DryRunStep(number=0, kind="act", name="send", refused="somebody types")], "done")
+        "w", 1, ([DryRunStep(number=0, kind="act", name="send", refused="a user is typing")], "done")
     )
-    assert result.steps[0].refused == "somebody types"
-    assert "refused now: somebody types" in render_dry_run(result, RenderOptions())
+    assert result.steps[0].refused == "a user is typing"
+    assert "refused now: a user is typing" in render_dry_run(result, RenderOptions())
 
 
 def test_a_workflow_that_does_nothing_is_reported() -> None:

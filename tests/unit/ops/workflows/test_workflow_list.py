@@ -20,8 +20,8 @@ async def test_without_workflows_it_is_reported() -> None:
 async def test_unknown_names_in_a_workflow_file_are_warnings() -> None:
     services = await build_sample_services()
     services.workflows.workflow_infos[1] = replace(
-        services.workflows.workflow_infos[1], doubts=("w.yaml:2: nobody knows the agent 'claude'",)
+        services.workflows.workflow_infos[1], doubts=("w.yaml:2: unknown agent 'claude'",)
     )
     result = (await run_command(services, "workflow", "list")).out
-    assert "warning: w.yaml:2: nobody knows the agent 'claude'" in result
+    assert "warning: w.yaml:2: unknown agent 'claude'" in result
     assert "2 workflows, 1 invalid file" in result

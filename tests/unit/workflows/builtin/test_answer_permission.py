@@ -54,7 +54,7 @@ async def test_a_denial_is_answered_in_the_dialog(error):
 @pytest.mark.parametrize(
     "error",
     [
-        NeedsApproval("nobody answered"),
+        NeedsApproval("no answer in time"),
         Conflict("another dialog is shown", details={"why": "dialog_changed"}),
         Conflict("no keys for that", details={"why": "no_such_choice"}),
     ],

@@ -92,9 +92,9 @@ async def test_a_run_is_cancelled_if_the_compaction_is_no_longer_current(facts, 
 
 async def test_a_typing_user_cancels_the_run_at_once():
     scene = build_scene()
-    scene.gate.errors = [Conflict("somebody typed there", details={"why": "human_typing"})]
+    scene.gate.errors = [Conflict("a user typed there", details={"why": "human_typing"})]
     run = await run_workflow(scene)
-    assert (run.status, run.why) == ("cancelled", "a person uses the pane: somebody typed there")
+    assert (run.status, run.why) == ("cancelled", "a person uses the pane: a user typed there")
     assert list_sent_texts(scene) == []
 
 

@@ -239,13 +239,13 @@ async def test_a_changed_pane_gets_no_prompt(facts, part):
 @pytest.mark.parametrize("why", ["human_typing", "composer_not_empty"])
 async def test_a_typing_user_cancels_the_run(why):
     limit = LimitScene()
-    limit.scene.gate.errors = [Conflict("somebody types", details={"why": why})]
+    limit.scene.gate.errors = [Conflict("a user is typing", details={"why": why})]
     async with run_engine(limit.scene):
         limit.add_detection_of_limit()
         await limit.wait_for_status("paused")
         await limit.advance_to_reset()
         run = await wait_until_ended(limit.scene)
-    assert (run.status, run.why, limit.sent_inputs) == ("cancelled", "a person uses the pane: somebody types", [])
+    assert (run.status, run.why, limit.sent_inputs) == ("cancelled", "a person uses the pane: a user is typing", [])
 
 
 async def test_switching_the_workflow_off_cancels_a_paused_run():

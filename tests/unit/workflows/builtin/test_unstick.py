@@ -74,7 +74,7 @@ async def test_a_declined_nudge_is_not_sent(error):
 
 async def test_a_typing_user_gets_no_nudge():
     scene = build_scene("ask")
-    scene.gate.errors = [Refused("no terminal"), Conflict("somebody types", details={"why": "human_typing"})]
+    scene.gate.errors = [Refused("no terminal"), Conflict("a user is typing", details={"why": "human_typing"})]
     run = await run_workflow(scene)
     assert (run.status, scene.gate.executed) == ("cancelled", [])
 

@@ -231,7 +231,7 @@ async def test_a_run_that_raises_step_back_is_cancelled():
 
 async def test_an_action_refused_because_a_user_types_is_retried():
     scene = WorkflowScene(build_workflow(greets))
-    busy = StaleSnapshot("somebody types", details={"outcome": "refused", "why": "human_typing"})
+    busy = StaleSnapshot("a user is typing", details={"outcome": "refused", "why": "human_typing"})
     scene.gate.errors = [busy, busy]
     async with run_engine(scene):
         scene.add_detection()
