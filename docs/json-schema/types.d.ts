@@ -1782,6 +1782,7 @@ export interface PaneText {
   is_complete?: boolean;
   command?: CommandFacts | null;
   lines_gone?: number;
+  rewritten?: number;
   is_repainting?: boolean;
   gaps?: Array<GapNote>;
   lines?: Array<TextLine>;
@@ -2427,13 +2428,14 @@ export interface SendTextResult {
   waited?: WaitForResult | null;
 }
 
-/** A multiplexer server. ``client`` is the kind of connection: control, plain, or none while unreachable. */
+/** A multiplexer server. ``client`` is how commands are sent: native, plain (one process each), or none. */
 export interface ServerHealth {
   target: string;
   socket: string;
   mux_ok: boolean;
   client: string;
   panes: number;
+  attached_sessions?: number;
   detail?: string;
   corrections?: number;
 }

@@ -5,10 +5,12 @@ and details for programs. The first docstring line of a class is its text in the
 Expected outcomes (a Gap, a Verdict) are values, not exceptions.
 """
 
+import re
 from collections.abc import Mapping
 from typing import ClassVar
 
 ErrorDetail = str | int | float | bool | None | list[str]
+_ERROR_LINES = re.compile(r"^visor: ([a-z_]+): (.*)\n(.*)", re.MULTILINE)
 
 
 class VisorError(Exception):
@@ -236,13 +238,16 @@ class InternalError(VisorError):
 
 
 def list_error_classes() -> list[type[VisorError]]:
-    """Return every subclass of `VisorError`, each parent before its subclasses."""
+    """Return every error declared here, each parent before its subclasses.
+
+    A subclass elsewhere only refines its parent for a caller in the same layer; it has no code of its own.
+    """
     classes: list[type[VisorError]] = []
     pending: list[type[VisorError]] = [VisorError]
     while pending:
         cls = pending.pop(0)
         classes.append(cls)
-        pending = cls.__subclasses__() + pending
+        pending = [one for one in cls.__subclasses__() if one.__module__ == __name__] + pending
     return classes[1:]
 
 
@@ -250,3 +255,19 @@ def find_error_class(code: str) -> type[VisorError]:
     """Return the error class with this code, to rebuild an error from another process; else InternalError."""
     # Parents come first, so the first match is the most general class with this code.
     return next((cls for cls in list_error_classes() if cls.code == code), InternalError)
+
+
+def format_error(error: VisorError) -> str:
+    """Format the error of a starting daemon as two lines on stderr: ``visor: <code>: <message>``, then the hint."""
+    return f"visor: {error.code}: {' '.join(error.message.split())}\n{error.hint}\n"
+
+
+def parse_last_error(text: str) -> VisorError | None:
+    """Return the last error that `format_error` wrote in this text; None if there is none."""
+    errors = _ERROR_LINES.findall(text)
+    if not errors:
+        return None
+    code, message, hint = errors[-1]
+    error_class = find_error_class(code)
+    # Another program's line may look the same, but has no known code.
+    return error_class(message, hint=hint) if error_class.code == code else None

@@ -42,16 +42,21 @@ class Settings(WorkflowSettings, frozen=True, kw_only=True, forbid_unknown_field
     ] = None
     tmux_program: Annotated[str, Meta(description="The tmux executable.", min_length=1, extra=_DAEMON_RESTART)] = "tmux"
     thin_interval: Annotated[
-        float, Meta(description="Seconds between two short listings of all panes.", ge=0.1, le=60)
-    ] = 1.0
+        float,
+        Meta(
+            description="Seconds between two looks at a tmux server's processes and terminals, which send no command.",
+            ge=0.1,
+            le=60,
+        ),
+    ] = 0.25
     full_interval: Annotated[
         float,
         Meta(
-            description="Seconds between two full listings of all panes; grows to 60 while nothing changes.",
+            description="Most seconds between two listings of a tmux server that does something while no pane prints.",
             ge=1,
             le=600,
         ),
-    ] = 10.0
+    ] = 15.0
     baseline_lines: Annotated[
         int, Meta(description="Lines of scrollback stored when the capture of a pane starts.", ge=0, le=100_000)
     ] = 2000
@@ -174,7 +179,8 @@ def make_instance_folders(paths: Paths) -> None:
             f"the path of the runtime folder is too long for a Unix socket: {paths.runtime_dir}",
             hint=f"Set VISOR_RUNTIME_DIR to a path of at most {_MAX_SOCKET_DIR_BYTES} bytes.",
         )
-    for path in (paths.runtime_dir, paths.data_dir, paths.raw_dir, paths.cache_dir, os.path.dirname(paths.log_file)):
+    folders = (paths.runtime_dir, paths.shell_state_dir, paths.data_dir, paths.raw_dir, paths.cache_dir)
+    for path in (*folders, os.path.dirname(paths.log_file)):
         make_private_folder(path)
 
 

@@ -11,6 +11,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TOOLS = ("sh", "cat", "cksum", "cut", "dirname", "env", "rm", "mkdir", "cp", "chmod", "id", "ln", "mv")
 
+PROGRAMS = "bash zsh fish less sudo ssh sshd git curl wget tree vim man make sqlite3 top column"
+PACKAGES = (
+    "zsh fish less sudo openssh-client openssh-server git curl wget tree vim man-db make sqlite3 procps bsdextrautils"
+)
+
 PYTHON = """#!/bin/sh
 echo "python $*" | head -n 1 >>{calls}
 case "$1 $2" in
@@ -66,10 +71,18 @@ class Machine:
             "npm", f'#!/bin/sh\necho "npm $*" >>{self.calls_file}\n[ "$1" != pack ] || : >asciinema-player-3.tgz\n'
         )
 
+    def tmux_releases(self) -> None:
+        """The tmux of each Debian release, as if fetched before."""
+        for release in ("bookworm", "trixie", "forky", "sid"):
+            folder = self.root / ".parts" / f"tmux-{release}" / "bin"
+            folder.mkdir(parents=True)
+            (folder / "tmux").write_text("#!/bin/sh\necho tmux 3.5a\n")
+            (folder / "tmux").chmod(0o755)
+
     def setup(self, mode: str = "run", **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [self.root / ".ci" / "setup", mode],
-            env={"PATH": str(self.bin), "SBIN": "", **env},
+            env={"PATH": str(self.bin), "SBIN": "", "SYSTEM_PYTHON": "", **env},
             capture_output=True,
             text=True,
             timeout=30,
@@ -264,21 +277,36 @@ def test_the_live_tests_get_their_programs_and_a_newer_tmux(good: Machine) -> No
     good.user(0)
     good.program("tmux", "#!/bin/sh\necho tmux 3.5a\n")
     good.npm()
-    good.apt(f"for one in bash zsh fish less sudo ssh sshd; do cp {good.bin}/tmux {good.bin}/$one; done")
+    good.tmux_releases()
+    good.apt(f"for one in {PROGRAMS}; do cp {good.bin}/tmux {good.bin}/$one; done")
     assert good.setup("live").returncode == 0
-    assert good.calls("apt-get install")[0].endswith(" bash zsh fish less sudo openssh-client openssh-server")
+    assert good.calls("apt-get install")[0].endswith(f" bash {PACKAGES}")
     assert os.access(good.root / ".parts" / "tmux" / "bin" / "tmux", os.X_OK)
     assert os.path.exists(good.root / ".parts" / "asciinema-player" / "package.json")
-    assert [call.split()[1] for call in good.calls("npm")] == ["pack", "install"]
+    assert [call.split()[1] for call in good.calls("npm")] == ["pack", "install", "install"]
     assert "--ignore-scripts" in good.calls("npm install")[0]
-    assert (good.setup("live").stderr, len(good.calls("apt-get install")), len(good.calls("npm"))) == ("", 1, 2)
+    assert (good.setup("live").stderr, len(good.calls("apt-get install")), len(good.calls("npm"))) == ("", 1, 3)
+
+
+def test_the_live_tests_get_the_systems_own_python_and_an_environment_for_every_other(good: Machine) -> None:
+    good.user(0)
+    good.program("tmux", "#!/bin/sh\necho tmux 3.5a\n")
+    good.npm()
+    good.tmux_releases()
+    good.apt(f"for one in {PROGRAMS} system-python; do cp {good.bin}/tmux {good.bin}/$one; done")
+    good.setup("live", SYSTEM_PYTHON=f"{good.bin}/system-python")
+    assert any(call.endswith(".ci/pythons.py") for call in good.calls("python /"))
+    (good.bin / "system-python").unlink()
+    assert good.setup("live", SYSTEM_PYTHON=f"{good.bin}/system-python").returncode == 0
+    assert good.calls("apt-get install")[1].endswith(" --no-install-recommends python3")
 
 
 def test_a_program_that_went_away_is_installed_again(good: Machine) -> None:
     good.user(0)
     good.program("tmux", "#!/bin/sh\necho tmux 3.5a\n")
     good.npm()
-    good.apt(f"for one in bash zsh fish less sudo ssh sshd; do cp {good.bin}/tmux {good.bin}/$one; done")
+    good.tmux_releases()
+    good.apt(f"for one in {PROGRAMS}; do cp {good.bin}/tmux {good.bin}/$one; done")
     good.setup("live")
     (good.bin / "fish").unlink()
     assert good.setup("live").returncode == 0
@@ -292,7 +320,7 @@ def test_missing_programs_are_told_with_the_command_that_installs_them(good: Mac
     good.apt(":")
     result = good.setup("live")
     assert (result.returncode, good.stamps()) == (1, [])
-    missing = "zsh fish less sudo openssh-server"
+    missing = PACKAGES.replace("openssh-client ", "")
     assert f"the live tests need {missing}. Install it with: sudo apt-get update &&" in result.stderr
     assert f"sudo apt-get install {missing}\n" in result.stderr
 
@@ -301,8 +329,9 @@ def test_a_player_that_cannot_be_fetched_is_told(good: Machine) -> None:
     good.user(0)
     good.program("tmux", "#!/bin/sh\necho tmux 3.5a\n")
     good.npm()
+    good.tmux_releases()
     good.program("npm", "#!/bin/sh\nexit 1\n")
-    good.apt(f"for one in bash zsh fish less sudo ssh sshd; do cp {good.bin}/tmux {good.bin}/$one; done")
+    good.apt(f"for one in {PROGRAMS}; do cp {good.bin}/tmux {good.bin}/$one; done")
     result = good.setup("live")
     assert (result.returncode, good.stamps()) == (1, [])
     assert "asciinema-player could not be fetched" in result.stderr

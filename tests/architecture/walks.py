@@ -1,16 +1,24 @@
 """Trace which files of the product one user-visible flow passes, in a real daemon and in the client.
 
 The recorder runs isolated from the environment (`python -I`) and cannot be traced; its own package counts as passed by
-the flows that capture output. `python -m tests.architecture.walks` prints the length of three walks.
+the flows that capture output.
+
+`python -m tests.architecture.walks` prints the length of three walks, in files beyond those that an idle daemon passes;
+`--files` lists them. Sending and answering type into a pane, whose output is captured: these files count for the first
+walk only. The walk of a permission request is printed twice. The full figure has everything that runs between the
+prompt and the answer. Much of that listens to every state change of an agent (state resolution, sessions, tokens,
+monitors, notifications, workflows). The other figure leaves out the files that an ordinary turn of the same agent
+passes: the prompt is typed, the agent works and completes, and requests nothing.
 """
 
 import os
 import signal
+import sqlite3
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from termvisor.testing.visor_instance import VisorInstance
@@ -69,10 +77,15 @@ class TracedInstance:
 
 
 def trace_flows(traced: TracedInstance, scene: WatchedTmux, user: TerminalUser) -> Iterator[tuple[str, list[str]]]:
-    """Run the six flows of docs/architecture.md one after the other; yield each name with its files."""
+    """Run the six flows of docs/architecture.md one after the other; yield each name with its files.
+
+    The flow "turn" is an agent's turn without a permission request, the base of that flow.
+    """
     visor = traced.visor
     with traced.trace() as files:
-        scene.print_word(user.shell_pane, "albatross")
+        # A line is stored once it has scrolled off the screen.
+        scene.tmux.type_line(user.shell_pane, "echo alba''tross; seq 200")
+        wait_until(lambda: _has_row(visor, "SELECT 1 FROM block WHERE text GLOB '*albatross*'"))
     yield "capture", files
     with traced.trace() as files:
         visor.call_robot("search", "albatross")
@@ -85,7 +98,7 @@ def trace_flows(traced: TracedInstance, scene: WatchedTmux, user: TerminalUser) 
         user.type_command(f"visor send {user.pane_id} true")
         user.wait_for_text("delivered")
     yield "send", files
-    yield "permission request", _trace_permission_request(traced, scene, user)
+    yield from _trace_agent(traced, scene, user)
     workflow = Path(visor.paths.config_dir, "workflows", "leave_note.yaml")
     workflow.parent.mkdir(exist_ok=True)
     workflow.write_text("name: leave_note\nmode: 'on'\nsteps: [{note: done}]\n")
@@ -102,16 +115,20 @@ def trace_flows(traced: TracedInstance, scene: WatchedTmux, user: TerminalUser) 
     yield "maintenance", files
 
 
-def _trace_permission_request(traced: TracedInstance, scene: WatchedTmux, user: TerminalUser) -> list[str]:
-    """The second request of a fake agent, so that starting and recognizing the agent is not part of the flow."""
+def _trace_agent(traced: TracedInstance, scene: WatchedTmux, user: TerminalUser) -> Iterator[tuple[str, list[str]]]:
+    """Trace later turns of a fake agent, so that starting and recognizing the agent is not part of the flows."""
     pane = scene.tmux.start_session("agent", f"exec {sys.executable} -P -m termvisor.frontends.demo.player claude")
     user.run_command(f"visor deny {_wait_for_request(traced.visor)}")
-    wait_until(lambda: "? for shortcuts" in scene.tmux("capture-pane", "-p", "-t", pane))
+    wait_until(lambda: _has_reached(traced.visor, "idle"))
+    with traced.trace() as files:
+        scene.tmux.type_line(pane, "where is the cache?")
+        wait_until(lambda: _has_reached(traced.visor, "completed"))
+    yield "turn", files
     with traced.trace() as files, traced.without_client_trace() as visor:
         scene.tmux.type_line(pane, "rename Basket to Cart")
         user.type_command(f"visor approve {_wait_for_request(visor)}")
         wait_until(lambda: not visor.call_robot("inbox")["items"])
-    return files
+    yield "permission request", files
 
 
 def _wait_for_request(visor: VisorInstance) -> int:
@@ -119,25 +136,31 @@ def _wait_for_request(visor: VisorInstance) -> int:
     return int(request["id"])
 
 
-def main() -> None:
-    """Print how many files each walk passes beyond those of an idle daemon.
+def _has_reached(visor: VisorInstance, state: str) -> bool:
+    return _has_row(visor, "SELECT 1 FROM event WHERE kind = 'state_changed' AND data ->> '$.after' = ?", state)
 
-    Sending and answering type into a pane, whose output is captured: these files count for the first walk only.
-    """
+
+def _has_row(visor: VisorInstance, query: str, *parameters: str) -> bool:
+    """Look into the database itself: an operation that observes a flow would be traced as a part of it."""
+    with closing(sqlite3.connect(f"file:{visor.paths.database}?mode=ro", uri=True)) as connection:
+        return connection.execute(query, parameters).fetchone() is not None
+
+
+def main() -> None:
+    """Print how many files each walk passes."""
     with run_watched_tmux() as scene, tempfile.TemporaryDirectory() as folder:
         traced = TracedInstance(scene.visor, Path(folder))
         with open_terminal_user(scene) as user:
+            time.sleep(IDLE_S)  # what the start of daemon and shell has left to do is not idle
             with traced.trace() as idle:
                 time.sleep(IDLE_S)
-            with traced.trace() as waiting:
-                scene.list_panes()
-                traced.visor.run("robot", "wait-for", str(user.pane_id), "never printed", "--timeout-secs", "1")
             passed = {name: {*files} - {*idle} for name, files in trace_flows(traced, scene, user)}
-    capture = passed["capture"] - {*waiting}
+    capture, request = passed["capture"], passed["permission request"] - passed["capture"]
     walks = {
         "a byte to search": capture | passed["search"],
         "a send": passed["send"] - capture,
-        "a permission request": passed["permission request"] - capture,
+        "a permission request": request,
+        "  beyond a turn": request - passed["turn"],
     }
     for name, files in walks.items():
         print(f"{name:<24}{len(files):>4} files")

@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from termvisor.model.paths import Paths
 from termvisor.setup.shell_integration import build_snippet
 from termvisor.system.shell_nonce import load_nonce
 from tests.bench.figure import BudgetedFigure, compute_percentile
@@ -55,9 +56,9 @@ class BashProcess:
 
 def measure_prompt_cost(rounds: int = 300) -> list[BudgetedFigure]:
     folder = Path(tempfile.mkdtemp(prefix="tv-"))
-    nonce_file = str(folder / "data" / "nonce")
-    load_nonce(nonce_file)
-    plain, integrated = BashProcess(folder, ""), BashProcess(folder, build_snippet("bash", nonce_file).decode())
+    paths = Paths(f"{folder}/config", f"{folder}/data", f"{folder}/run")
+    load_nonce(paths.nonce_file)
+    plain, integrated = BashProcess(folder, ""), BashProcess(folder, build_snippet("bash", paths).decode())
     try:
         return [
             _measure_line_cost("cost of a prompt, bash", plain, integrated, b"", rounds),

@@ -23,8 +23,10 @@ from tests.bench import (
     rule_scan_speed,
     search_speed,
     send_cost,
+    server_memory,
     soak,
     state_latency,
+    topology_latency,
 )
 from tests.bench.figure import BudgetedFigure, render_table
 
@@ -40,6 +42,8 @@ BENCHMARKS = {
     "latency": output_latency.measure_output_latency,
     "heard": record_latency.measure_record_latency,
     "told": state_latency.measure_state_latency,
+    "topology": topology_latency.measure_topology,
+    "memory": server_memory.measure_server_memory,
     "agents": replayed_agents.measure_replayed_agents,
     "flood": ingest_speed.measure_flood,
     "chatty": pane_cost.measure_chatty_panes,

@@ -129,13 +129,11 @@ async def _open_lanes(folder: str, tmux: PrivateTmux, count: int) -> AsyncIterat
     policy, rc = Path(paths.config_dir, "policy.toml"), Path(folder, "rc")
     policy.parent.mkdir()
     policy.write_text(POLICY)
-    rc.write_bytes(BASH_RC.encode() + build_snippet("bash", paths.nonce_file))
+    rc.write_bytes(BASH_RC.encode() + build_snippet("bash", paths))
     tmux.start_session("work", "exec sleep 1000")
     mux_ids = [tmux.open_window("work", f"exec bash --noprofile --rcfile {rc} -i") for _ in range(count)]
     async with open_services(paths, Settings(tmux_sockets=(tmux.socket,))) as services:
         lanes = {mux_id: SendLane(services, await _wait_captured(services, mux_id)) for mux_id in mux_ids}
-        for mux_id in mux_ids:
-            tmux.type_line(mux_id, "")  # the first prompt may have been printed before the capture started
         with _time_gate(lanes):
             yield list(lanes.values())
 

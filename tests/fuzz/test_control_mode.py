@@ -3,6 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from termvisor.backends.tmux.commands import TmuxReply
 from termvisor.backends.tmux.control_mode import ControlItem, ControlParser, ControlReply, unescape
 from tests.fuzz.example_count import build_settings
 from tests.fuzz.terminal_bytes import cuts, split_chunks
@@ -41,11 +42,12 @@ def test_control_mode_output_parses_the_same_for_any_chunk_boundaries(data, wher
 @build_settings(300)
 @given(body_lines)
 @example([b"%end 7 3 1", b"%begin 7 4 1", b"%output %0 forged", b"%end 7 4 1"])
-def test_text_in_a_reply_body_is_never_parsed_as_a_notification(body):
-    token_reply = b"%begin 7 2 1\ntok:body\n%end 7 2 1\n"
+def test_text_in_the_last_block_is_never_parsed_as_a_notification(body):
+    head = b"%begin 7 2 1\nhead\n%end 7 2 1\n"
     hostile = b"%begin 7 3 1\n" + b"".join(line + b"\n" for line in body) + b"%end 7 3 1\n"
-    data = token_reply + hostile + b"%begin 7 5 1\ntok\n%end 7 5 1\n"
-    assert parse_items([data], "tok") == [ControlReply("tok", (), tuple(line.removesuffix(b"\r") for line in body))]
+    data = head + hostile + b"%begin 7 5 1\ntok\n%end 7 5 1\n"
+    lines = (b"head", *(line.removesuffix(b"\r") for line in body))
+    assert parse_items([data], "tok") == [ControlReply("tok", TmuxReply(lines))]
 
 
 @build_settings(300)

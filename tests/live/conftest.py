@@ -111,3 +111,10 @@ def shell(scene):
     mux_id = scene.tmux.start_session(command="sh")
     scene.wait_until_captured(mux_id)
     return mux_id
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print what tests recorded as figures; the output of test processes is not shown."""
+    reports = (report for outcome in ("passed", "failed") for report in terminalreporter.stats.get(outcome, ()))
+    for name, value in (pair for report in reports for pair in report.user_properties):
+        terminalreporter.write_line(f"{name}: {value}")

@@ -95,7 +95,7 @@ class FakeAgentHost:
         agent_pane = FakeAgentPane(self._folder, len(self.agent_panes) + 1, name)
         rc = SHELL_RC.format(folder=agent_pane.folder, session=agent_pane.session, site=self._site, bin=self._programs)
         start = agent_pane.folder / "rc"
-        start.write_text(rc + build_snippet("bash", self.visor.paths.nonce_file).decode())
+        start.write_text(rc + build_snippet("bash", self.visor.paths).decode())
         command = f"exec bash --noprofile --rcfile {start} -i"
         agent_pane.mux_id = self.tmux.start_session(f"{name}{len(self.agent_panes)}", command, width=110, height=46)
         self.agent_panes.append(agent_pane)
@@ -115,7 +115,6 @@ class FakeAgentHost:
     def start_agents(self) -> None:
         """Start a fake agent in every captured shell and wait until each is identified."""
         wait_until(self._are_captured, timeout_s=40)
-        self._type_in_all(lambda agent_pane: "")  # the first prompt was printed before the capture
         wait_until(lambda: self._are_captured("prompt"), timeout_s=40)
         self._type_in_all(lambda agent_pane: f"codex resume {agent_pane.session}")
         wait_until(lambda: self._are_captured("alt_screen") and self._have_sessions(), timeout_s=40)

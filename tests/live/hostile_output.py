@@ -34,7 +34,7 @@ FLOODS = {
 }
 FLOODS[kind]()
 termios.tcsetattr(0, termios.TCSAFLUSH, cooked)  # with it goes what the terminal answered
-say(b"\x18\x1b\\\x07\r\n" + kind.encode() + b"-flood-is-over\r\n")
+say(b"\x18\x1b\\\x07\r\n\x1b[K" + kind.encode() + b"-flood-is-over\r\n")  # in a row without older text
 """
 
 

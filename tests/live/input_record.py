@@ -66,7 +66,7 @@ class InputRecord:
             (Path(paths.config_dir, "policy.toml"), POLICY),
             (
                 self._folder / "rc",
-                SHELL_RC.format(folder=self._folder) + build_snippet("bash", paths.nonce_file).decode(),
+                SHELL_RC.format(folder=self._folder) + build_snippet("bash", paths).decode(),
             ),
             (self._folder / "reader.py", READER),
             (self._folder / "editor.py", EDITOR),

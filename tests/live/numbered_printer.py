@@ -11,12 +11,12 @@ megabytes, name, folder = float(sys.argv[1]), sys.argv[2], sys.argv[3]
 tty.setraw(1)
 while not os.path.exists(folder + "/go"): time.sleep(0.02)
 total, number, digest = 0, 0, hashlib.sha256()
-os.write(1, b"<<<start>>>\\n")
+os.write(1, b"<<<start>>>\\r\\n")
 while total < megabytes * 1e6:
     lines = []
     for _ in range(400):
         number += 1
-        lines.append(b"%s line %08d the quick brown fox jumps over the lazy dog\\n" % (name.encode(), number))
+        lines.append(b"%s line %08d the quick brown fox jumps over the lazy dog\\r\\n" % (name.encode(), number))
     data = b"".join(lines)
     digest.update(data)
     total += len(data)
@@ -68,7 +68,7 @@ def count_recorded_bytes(raw_dir: str) -> int:
 
 def hash_after_start(data: bytes) -> tuple[int, str]:
     """Return size and sha256 of the data after the start marker."""
-    _, _, rest = data.partition(b"<<<start>>>\n")
+    _, _, rest = data.partition(b"<<<start>>>\r\n")
     return len(rest), hashlib.sha256(rest).hexdigest()
 
 

@@ -4,6 +4,7 @@ import re
 from itertools import count
 from pathlib import Path
 
+from termvisor.model.paths import Paths
 from termvisor.model.terminal.output import Mark
 from termvisor.setup import user_file
 from termvisor.setup.shell_integration import Shell, add_block, build_snippet, get_startup_path
@@ -41,12 +42,10 @@ class ShellHome:
         visor.env = own
         return self
 
-    def write_setup(self, nonce_file: str) -> "ShellHome":
+    def write_setup(self, paths: Paths) -> "ShellHome":
         """Write what `visor setup shell` writes, without starting a process."""
         path = get_startup_path(self.shell, self.environ)
-        user_file.replace_user_file(
-            path, add_block(user_file.read_user_file(path), build_snippet(self.shell, nonce_file))
-        )
+        user_file.replace_user_file(path, add_block(user_file.read_user_file(path), build_snippet(self.shell, paths)))
         return self
 
     @property
@@ -121,6 +120,12 @@ class ShellPane:
             self.type_line(line)
             self.wait_for_prompt()
         return self
+
+    def paste_lines(self, *lines: str) -> None:
+        """Paste all lines at once, then press Enter."""
+        self._scene.tmux("set-buffer", "-b", self._mux_id, "--", "\n".join(lines))
+        self._scene.tmux("paste-buffer", "-p", "-r", "-d", "-b", self._mux_id, "-t", self._mux_id)
+        self.press_keys("Enter")
 
     def wait_for_prompt(self) -> None:
         """Wait for one more visible prompt: its mark is printed before the shell is ready to read."""

@@ -39,7 +39,7 @@ class TerminalUser:
         os.makedirs(self.visor.paths.config_dir, exist_ok=True)
         _write_file(f"{self.visor.paths.config_dir}/policy.toml", POLICY.encode())
         self.visor.start()
-        _write_file(f"{folder}/rc", SHELL_RC.encode() + build_snippet("bash", self.visor.paths.nonce_file))
+        _write_file(f"{folder}/rc", SHELL_RC.encode() + build_snippet("bash", self.visor.paths))
         self.shell_pane = scene.tmux.start_session("watched", f"exec bash --noprofile --rcfile {folder}/rc -i")
         self.pane_id = scene.wait_until_captured(self.shell_pane)
         self._terminal = own_tmux.start_session(
@@ -54,6 +54,7 @@ class TerminalUser:
 
     def wait_for_prompt(self) -> None:
         """Wait until the captured shell is proven to be at its prompt."""
+        # For a prompt at the start of a row, also after output without a newline.
         self._scene.tmux.type_line(self.shell_pane, "")
         wait_until(self._is_at_prompt)
 

@@ -86,7 +86,8 @@ def test_killing_daemon_and_recorder_leaves_one_gap_and_capture_returns_to_the_p
     recorder, daemon = scene.visor.recorder_pid, scene.visor.daemon_pid
     os.kill(daemon, signal.SIGKILL)
     os.kill(recorder, signal.SIGKILL)
-    wait_until(lambda: any(pane["heard_by"] for pane in scene.list_panes()))  # output before that is in the gap
+    # Output before that is in the gap.
+    wait_until(lambda: any(pane["heard_by"] != "none" for pane in scene.list_panes()))
     for number in range(30):
         scene.print_word(shell, f"word-{number}-after")
     scene.wait_until_captured(shell)

@@ -21,7 +21,7 @@ from tests.live.test_gaps import (  # noqa: F401 - also run here
 from tests.live.test_replay import test_a_cast_export_ends_with_the_screen_of_the_pane, watch_program  # noqa: F401 - also run here
 from tests.live.test_watching import (  # noqa: F401 - also run here
     kill_daemon_under_busy_commands,
-    test_a_client_whose_only_session_is_killed_detaches_and_does_not_join_visor,
+    test_a_client_whose_only_session_is_killed_detaches,
     test_a_server_with_exit_unattached_is_captured_and_still_exits,
     test_a_stopped_daemon_and_recorder_do_not_block_tmux,
     test_capture_changes_no_size_environment_hook_or_option,

@@ -55,7 +55,7 @@ def strip_layout(data: bytes) -> str:
 
 def decode_lines(data: bytes) -> list[str]:
     """Decode and redact the bytes as they would be stored."""
-    decoder = TextDecoder(0)
+    decoder = TextDecoder(60, 20)
     lines = [*decoder.feed(Delta(EpochId(1), 0, data, 0)).lines, *decoder.finish(0).lines]
     return Redactor().redact_lines([line.text for line in lines])
 

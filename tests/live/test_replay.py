@@ -121,8 +121,9 @@ def test_a_report_and_a_database_snapshot_are_exported(folder, scene, shell):
 def test_killing_the_daemon_ends_the_render_tmux_which_is_never_captured(scene, shell, watch_program):
     scene.print_word(shell, "something")
     pane_id, folder = scene.find_pane_id(shell), scene.visor.paths.runtime_dir
-    for _ in range(3):
-        scene.tmux.type_line(shell, "seq 1 3000; sleep 0.1")
+    # More frames than the player fetches ahead, so that the renderer still runs when it is looked for.
+    scene.tmux.type_line(shell, "for n in $(seq 900); do echo $n; sleep 0.001; done; echo all-''printed")
+    scene.visor.call_robot("wait-for", str(pane_id), "all-printed", "--timeout-secs", "20")
     screen, _ = watch_program(build_replay_command(scene.visor, str(pane_id), "--speed", "0.1"))
     pid = wait_until(lambda: find_render_process(folder))
     wait_until(lambda: f"▶ {pane_id} ·" in screen())

@@ -111,7 +111,7 @@ def test_no_secret_is_in_the_database_its_index_or_a_log(fleet, panes_by_mode):
 
 def test_a_printed_shell_nonce_is_only_in_its_file_and_the_raw_log(fleet, tmp_path):
     paths = fleet.visor.paths
-    pane = ShellPane(fleet, ShellHome(tmp_path, "bash").write_setup(paths.nonce_file))
+    pane = ShellPane(fleet, ShellHome(tmp_path, "bash").write_setup(paths))
     pane.run_lines(
         "set | grep visor_tail",
         "declare -p __visor_tail | fold -w 30",

@@ -34,7 +34,7 @@ def fleet():
 @pytest.fixture
 def open_shell(fleet, tmp_path):
     def open_pane(shell: str) -> "RobotTarget":
-        return RobotTarget(fleet, ShellHome(tmp_path, shell).write_setup(fleet.visor.paths.nonce_file))
+        return RobotTarget(fleet, ShellHome(tmp_path, shell).write_setup(fleet.visor.paths))
 
     return open_pane
 

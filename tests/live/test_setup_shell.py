@@ -89,7 +89,7 @@ def open_shell(fleet, tmp_path):
 
     def open_pane(shell: str, text: str = "", *, is_set_up: bool = True, **further: str) -> ShellPane:
         home = build_home(tmp_path / ("set-up" if is_set_up else "plain"), shell, text)
-        return ShellPane(fleet, home.write_setup(fleet.visor.paths.nonce_file) if is_set_up else home, **further)
+        return ShellPane(fleet, home.write_setup(fleet.visor.paths) if is_set_up else home, **further)
 
     return open_pane
 
@@ -188,6 +188,72 @@ def test_a_repeated_line_is_reported_if_it_is_unambiguous(open_shell):
     integrated = open_shell("bash", "HISTCONTROL=ignoredups:erasedups")
     integrated.run_lines("echo one", "echo one", " echo two", "echo one")
     assert integrated.reported_lines == ["echo one", "echo one", " echo two", "echo one"]
+
+
+PASTED = ("echo one", "false", "# a comment", "for i in 1 2; do", "  echo $i", "done", "cd /", "(exit 3)", "pwd")
+PASTED_COMMANDS = [
+    ("echo one", 0),
+    ("false", 1),
+    ("for i in 1 2; do   echo $i; done", 0),
+    ("cd /", 0),
+    ("(exit 3)", 3),
+    ("pwd", 0),
+]
+
+
+@pytest.mark.parametrize("paste", ["on", "off"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "PROMPT_COMMAND=('a=$?' 'b=1'); PS1='$a:left> '",
+        "HISTCONTROL=ignoreboth; trap 'true' DEBUG",
+        BASH["a framework of hooks"].replace("echo", "true"),
+        "set -T; shopt -s extdebug; trap 'echo trapped' DEBUG",
+    ],
+    ids=["plain", "prompt commands", "a trap", "hooks", "a trap that prints everywhere"],
+)
+def test_each_pasted_line_is_reported_with_its_own_status(open_shell, text, paste):
+    integrated = open_shell("bash", f"{text}\nbind 'set enable-bracketed-paste {paste}'")
+    integrated.paste_lines(*PASTED)
+    wait_until(lambda: len(integrated.reported_exit_codes) == len(PASTED_COMMANDS))
+    assert list(zip(integrated.reported_lines, integrated.reported_exit_codes, strict=True)) == PASTED_COMMANDS
+
+
+def test_a_pasted_line_is_reported_with_the_folder_that_it_ran_in(open_shell):
+    integrated = open_shell("bash", "bind 'set enable-bracketed-paste on'")
+    integrated.paste_lines("cd /", "pwd", "cd /usr", "pwd")
+    wait_until(lambda: len(integrated.reported_exit_codes) == 4)
+    kinds = [mark.text for mark in integrated.marks if mark.kind in ("cwd", "command_start") and mark.text]
+    assert kinds[1:8] == ["cd /", "/", "pwd", "/", "cd /usr", "/usr", "pwd"]
+
+
+ZSH_PRECMD = {
+    "before": ("precmd() { print mine $? $pipestatus; }", ()),
+    "later": ("", ("precmd() { print mine $? $pipestatus; }",)),
+    "autoloaded": (
+        "print 'print mine $? $pipestatus' > $HOME/precmd; fpath=($HOME $fpath); autoload -Uz precmd",
+        (),
+    ),
+    "a hook before ours": ("", ("mine() { print mine $? $pipestatus; }; precmd_functions=(mine $precmd_functions)",)),
+    "strange options": ("setopt ksh_arrays no_unset; precmd() { print mine $? ${pipestatus[*]}; }", ()),
+}
+
+
+@live
+@pytest.mark.parametrize(("text", "lines"), ZSH_PRECMD.values(), ids=ZSH_PRECMD.keys())
+def test_what_a_precmd_function_prints_is_not_output_of_the_command(open_shell, text, lines):
+    integrated = open_shell("zsh", text).run_lines(*lines, "print shown; (exit 3) | (exit 4)")
+    output = integrated.raw_output.rpartition(b"\x1b]133;C")[2]
+    assert output.index(b"shown") < output.index(b"\x1b]133;D;4") < output.index(b"mine 4 3 4")
+
+
+@live
+def test_a_precmd_function_of_the_user_can_be_replaced_and_removed(open_shell):
+    integrated = open_shell("zsh", "precmd() { print first; }")
+    integrated.run_lines("precmd() { print second; }", "true", "unfunction precmd", "false", "true")
+    assert integrated.reported_exit_codes == [0, 0, 0, 1, 0]
+    assert [row for row in integrated.screen.split("\n") if row in ("first", "second")] == ["first", "second", "second"]
 
 
 def test_a_prompt_command_that_is_set_later_keeps_exit_codes_correct(open_shell):

@@ -29,7 +29,7 @@ def fleet():
 @pytest.fixture
 def open_shell(fleet, tmp_path):
     def open_pane(shell: str = "bash") -> "ShellClient":
-        return ShellClient(fleet, ShellHome(tmp_path, shell).write_setup(fleet.visor.paths.nonce_file))
+        return ShellClient(fleet, ShellHome(tmp_path, shell).write_setup(fleet.visor.paths))
 
     return open_pane
 

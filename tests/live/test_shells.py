@@ -53,7 +53,8 @@ class ShellTerminal:
 
     @property
     def lines(self) -> list[str]:
-        return self.text["text"].split("\n")
+        """The lines that are not blank: zsh leaves a blank row in the history of a new pane."""
+        return [line for line in self.text["text"].split("\n") if line]
 
     @property
     def rows(self) -> list[str]:

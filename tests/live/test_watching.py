@@ -58,17 +58,16 @@ def test_capture_changes_no_size_environment_hook_or_option(scene):
         tmux("show-options", "-g"),
         tmux("show-options", "-s"),
         tmux("show-options", "-gw"),
-        tmux("list-sessions", "-F", "#{session_name}", "-f", "#{!=:#{session_name},_visor}"),
+        tmux("list-sessions"),
+        tmux("list-clients"),
     )
     before = read_tmux_state()
     scene.wait_until_captured(mux_id)
     scene.print_word(mux_id, "heard-it")
     assert read_tmux_state() == before
-    assert "_visor" in tmux("list-sessions", "-F", "#{session_name}")
     scene.visor.run_checked("down")
-    wait_until(lambda: tmux("list-sessions", "-F", "#{session_name}") == "work")
     assert read_tmux_state() == before
-    assert tmux("list-clients") == ""
+    assert tmux.read_format(mux_id, "#{pane_pipe}") == "0"
 
 
 def test_the_server_exits_with_its_last_session(scene, shell):
@@ -101,7 +100,6 @@ def test_a_server_with_exit_unattached_is_captured_and_still_exits(scene):
     scene.tmux("set", "-s", "exit-unattached", "on")
     pid = read_server_pid(scene.tmux)
     scene.wait_until_captured(mux_id)
-    assert "_visor" not in scene.tmux("list-sessions")
     scene.print_word(mux_id, "heard-without-a-client")
     client.kill()
     client.wait()
@@ -112,13 +110,12 @@ def test_exit_unattached_can_be_set_during_capture(scene, shell):
     client = attach_client(scene.tmux, "work")
     pid = read_server_pid(scene.tmux)
     scene.tmux("set", "-s", "exit-unattached", "on")
-    wait_until(lambda: "_visor" not in scene.tmux("list-sessions"), timeout_s=15)
     client.kill()
     client.wait()
     wait_until(lambda: has_exited(pid), timeout_s=1.5)
 
 
-def test_a_client_whose_only_session_is_killed_detaches_and_does_not_join_visor(scene, shell):
+def test_a_client_whose_only_session_is_killed_detaches(scene, shell):
     scene.tmux("set", "-g", "detach-on-destroy", "off")
     client = attach_client(scene.tmux, "work")
     pid = read_server_pid(scene.tmux)
@@ -127,19 +124,13 @@ def test_a_client_whose_only_session_is_killed_detaches_and_does_not_join_visor(
     wait_until(lambda: has_exited(pid), timeout_s=1.5)
 
 
-def test_a_window_opened_without_a_target_opens_in_the_users_session(scene, shell):
+def test_commands_without_a_target_reach_the_users_session(scene, shell):
     tmux = scene.tmux
     window = tmux("new-window", "-P", "-F", "#{window_id}", "exec cat")
-    wait_until(lambda: tmux.read_format(window, "#{session_name}") == tmux.read_format(shell, "#{session_name}"))
+    assert tmux.read_format(window, "#{session_name}") == tmux.read_format(shell, "#{session_name}")
+    assert tmux("display-message", "-p", "#{window_id}") == window
     tmux.type_line(window, "a-word-in-the-new-window")
     wait_until(lambda: "a-word-in-the-new-window" in scene.visor.run_checked("search", "a-word-in-the-new-window"))
-
-
-def test_a_killed_visor_session_comes_back_without_a_gap(scene, shell):
-    scene.tmux("kill-session", "-a", "-t", "=work")
-    scene.print_word(shell, "still-here")
-    wait_until(lambda: "_visor" in scene.tmux("list-sessions", "-F", "#{session_name}"))
-    assert scene.list_gap_causes() == []
 
 
 def test_bell_flags_are_unaffected_by_capture(scene, shell):
@@ -174,9 +165,8 @@ def kill_daemon_under_busy_commands(scene, *, busy: int, times: int = 5) -> None
         thread.start()
     try:
         for _ in range(times):
-            wait_until(lambda: "_visor" in scene.tmux("list-sessions", "-F", "#{session_name}"))
+            scene.wait_until_captured(scene.tmux("list-panes", "-a", "-F", "#{pane_id}").split()[0])
             scene.visor.kill_daemon()
-            wait_until(lambda: "_visor" not in scene.tmux("list-sessions", "-F", "#{session_name}"))
             scene.list_panes()
     finally:
         stop.set()
@@ -218,6 +208,53 @@ def stop_and_kill_processes(folder, scene, shell, meanwhile):
     pid = read_server_pid(scene.tmux)
     scene.tmux("kill-server")
     wait_until(lambda: has_exited(pid), timeout_s=2)
+
+
+@pytest.mark.live
+def test_a_stopped_daemon_does_not_freeze_a_pane_with_a_foreign_pipe(folder, scene):
+    """The daemon is attached to the session then; without its guard client tmux would stop reading the pane."""
+    program = f"i=0; while :; do i=$((i+1)); seq 1 3000; echo $i > {folder}/ticks; done"
+    mux_id = scene.tmux.start_session(command=f"read go; {program}")
+    scene.tmux("pipe-pane", "-t", mux_id, "exec cat > /dev/null")
+    scene.wait_until_captured(mux_id, "control")
+    assert scene.visor.call_robot("health")["servers"][0]["attached_sessions"] == 1
+    daemon = scene.visor.daemon_pid
+    os.kill(daemon, signal.SIGSTOP)
+    try:
+        scene.tmux("send-keys", "-t", mux_id, "Enter")
+        # Far more than the buffers of tmux and of the pipe hold.
+        wait_until(lambda: read_number(f"{folder}/ticks") > 500, timeout_s=60)
+    finally:
+        os.kill(daemon, signal.SIGKILL)
+    before = read_number(f"{folder}/ticks")
+    wait_until(lambda: read_number(f"{folder}/ticks") > before + 20)
+    wait_until(lambda: scene.tmux("list-clients") == "")
+
+
+@pytest.mark.live
+def test_a_quiet_server_gets_a_few_commands_a_minute(scene, shell):
+    client = attach_client(scene.tmux, "work")
+    scene.wait_until_captured(shell)
+    name = scene.tmux("list-clients", "-F", "#{client_name}")
+    count_commands = lambda: scene.tmux("show-messages", "-t", name).count("list-panes")  # noqa: E731
+    time.sleep(6)
+    before = count_commands()
+    time.sleep(12)
+    assert count_commands() - before <= 2
+    client.kill()
+    client.wait()
+
+
+def test_a_new_pane_and_a_resize_are_noticed_soon(scene, shell):
+    scene.wait_until_captured(shell)
+    began = time.monotonic()
+    split = scene.tmux("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", shell, "cat")
+    wait_until(lambda: scene.tmux.read_format(split, "#{pane_pipe}") == "1", timeout_s=5)
+    heard_s = time.monotonic() - began
+    began = time.monotonic()
+    scene.tmux("resize-window", "-t", "=work:", "-x", "77")
+    wait_until(lambda: 77 in [pane["width"] for pane in scene.list_panes()], timeout_s=5)
+    assert (heard_s < 2, time.monotonic() - began < 2) == (True, True)
 
 
 def read_number(path: str) -> int:

@@ -1,6 +1,5 @@
 """Overwritten secrets: no part of them is stored, wherever the bytes are cut."""
 
-import os
 import tempfile
 
 from hypothesis import example, given
@@ -8,10 +7,12 @@ from hypothesis import strategies as st
 
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.output import Epoch
-from termvisor.pipeline import EpochReader
-from termvisor.recorder.segment_log import SegmentWriter
+from termvisor.pipeline.epoch_text import EpochText, TextCarry
+from termvisor.pipeline.window_files import WindowFiles
+from termvisor.recorder.segment_log import SegmentReader
 from tests.fuzz.example_count import build_settings
 from tests.property.test_redaction import find_leaks, provider_secrets
+from tests.unit.terminal.decoder_driver import build_delta
 
 EPOCH = Epoch(id=EpochId(1), pane=PaneId(1), source="pipe", opened_at=1)
 BODY = "6yN0iQ7mZ4pL9gQ2jE1tZ4rW9eJ1xC5pR1lN5tU3rP7qI0zR0cX6wZ0tP5hX5wC3sH3zE8oC1kQ7dJ8jW1rK8g"
@@ -36,23 +37,20 @@ def overwritten_secrets(draw) -> tuple[str, str]:
     return draw(st.sampled_from([overwritten, repainted, repainted + overwritten])), hidden
 
 
-def store_lines(data: bytes, step: int) -> str:
+def redact_output(data: bytes, step: int, width: int) -> str:
+    """Return the redacted lines of this output, read step by step."""
     with tempfile.TemporaryDirectory() as folder:
-        writer = SegmentWriter(os.path.join(folder, "1"), 1 << 20)
-        writer.append(data, 5)
-        writer.close()
-        text = EpochReader(EPOCH, os.path.join(folder, "1"), None)
-        while text.read_step(step):
-            assert text.pending_line is not None
-        text.finish()
-        progress = text.take_progress()
-        return "\n".join(line for block in progress.blocks for line in block.lines) if progress else ""
+        text = EpochText(EPOCH, TextCarry(width=width, height=3), WindowFiles(folder), SegmentReader(folder))
+        for start in range(0, len(data), step):
+            text.feed(build_delta(data[start : start + step], start))
+        text.finish(0)
+        return "\n".join(line.text for line in text.list_unstored_lines(1))
 
 
 @build_settings(200)
-@given(overwritten_secrets(), st.integers(1, 60))
-@example((f"whsec_{BODY}\r\x1b[2@ok\r\n", BODY), 25)
-@example((f"AIza{BODY[:35]}\r\x1b[39Cok\r\n", BODY[:35]), 60)
-def test_no_part_of_an_overwritten_secret_is_stored(output, step):
+@given(overwritten_secrets(), st.integers(1, 60), st.sampled_from([400, 80, 40]))
+@example((f"whsec_{BODY}\r\x1b[2@ok\r\n", BODY), 25, 400)
+@example((f"AIza{BODY[:35]}\r\x1b[39Cok\r\n", BODY[:35]), 60, 400)
+def test_no_part_of_an_overwritten_secret_is_stored(output, step, width):
     data, hidden = output
-    assert find_leaks(hidden, store_lines(data.encode(), step)) == []
+    assert find_leaks(hidden, redact_output(data.encode(), step, width)) == []

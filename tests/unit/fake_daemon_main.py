@@ -9,10 +9,9 @@ from msgspec.structs import replace
 
 from termvisor.clock import NS
 from termvisor.daemon.run import run_daemon
-from termvisor.errors import NewerDatabase, VisorError
+from termvisor.errors import NewerDatabase, VisorError, format_error
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import ReplayFrame
-from termvisor.protocol import lines
 from termvisor.redaction import build_rules, use_rules
 from termvisor.settings import Paths, Settings, load_settings, resolve_paths
 from termvisor.testing.fake_clock import NOON
@@ -53,7 +52,7 @@ def main() -> int:
     try:
         run_daemon(where, load_settings(where), open_services)  # type: ignore[arg-type]
     except VisorError as error:
-        sys.stderr.write(lines.format_error(error))
+        sys.stderr.write(format_error(error))
         return error.exit_status
     return 0
 

@@ -1,9 +1,9 @@
-"""Error classes: stable codes and exit statuses, default hints."""
+"""Error classes: stable codes and exit statuses, default hints, and the lines of a starting daemon."""
 
 import pytest
 
 from termvisor import errors
-from termvisor.errors import VisorError, list_error_classes
+from termvisor.errors import Conflict, NewerDatabase, VisorError, format_error, list_error_classes, parse_last_error
 
 EXIT_STATUS_BY_CODE = {
     "invalid_args": 2,
@@ -80,3 +80,19 @@ def test_the_preview_of_a_confirmation_is_in_the_details() -> None:
     again = errors.ConfirmationRequired(error.message, details=error.details)
     assert again.shown == "+ one line"
     assert errors.ConfirmationRequired("this ends three programs").shown == ""
+
+
+def test_an_error_survives_formatting_and_parsing() -> None:
+    text = "some warning\n" + format_error(NewerDatabase("schema 9 is\nnewer", hint="Upgrade."))
+    error = parse_last_error(text)
+    assert isinstance(error, NewerDatabase)
+    assert (error.message, error.hint) == ("schema 9 is newer", "Upgrade.")
+
+
+def test_the_last_of_several_errors_counts() -> None:
+    text = format_error(NewerDatabase("first")) + format_error(Conflict("second"))
+    assert isinstance(parse_last_error(text), Conflict)
+
+
+def test_a_text_without_a_visor_error_gives_none() -> None:
+    assert parse_last_error("Traceback (most recent call last):\nvisor: not_a_code: x\n\n") is None

@@ -12,8 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.actions.input_line import find_guard_pieces
-from termvisor.actions.pane_agent import AgentInteraction, build_screen
-from termvisor.actions.pane_snapshot import ActionRoutes, PaneSnapshot
+from termvisor.actions.pane_snapshot import ActionRoutes, AgentInteraction, PaneSnapshot, build_screen
 from termvisor.actions.preconditions import AgentAction, build_guard_error, build_stale_error
 from termvisor.agents.adapters.keyboard import RESTING_STATES, KeyPress, remove_pointer
 from termvisor.backends.pane_control import GuardMismatch, PaneControl, PaneState

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from termvisor.actions import input_line
 from termvisor.actions.attempt import Attempt
-from termvisor.actions.pane_agent import read_composer_text
-from termvisor.actions.pane_snapshot import HUMAN_TYPING_WINDOW_S, PaneSnapshot
+from termvisor.actions.pane_snapshot import HUMAN_TYPING_WINDOW_S, PaneSnapshot, read_composer_text
 from termvisor.agents.adapters.keyboard import RESTING_STATES, remove_pointer
 from termvisor.backends.pane_control import GuardMismatch
 from termvisor.clock import NS

@@ -12,8 +12,7 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from termvisor.actions import input_line
-from termvisor.actions.pane_agent import build_screen, read_composer_text
-from termvisor.actions.pane_snapshot import PaneAccess, PaneSnapshot
+from termvisor.actions.pane_snapshot import PaneAccess, PaneSnapshot, build_screen, read_composer_text
 from termvisor.backends.pane_control import GuardMismatch, PaneState
 from termvisor.clock import Clock
 from termvisor.errors import MuxError

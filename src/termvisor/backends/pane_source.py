@@ -14,7 +14,7 @@ from termvisor.model.terminal.screen import Screen
 
 
 class PaneStatus(Struct, frozen=True):
-    """The few facts polled every second for every pane."""
+    """The few facts that tell why the pipe of a pane ended."""
 
     pid: int
     piped: bool
@@ -34,6 +34,8 @@ class PaneCapture(Struct, frozen=True, kw_only=True):
     alternate: bool = False
     rows_above: tuple[str, ...] = ()
     """Scrollback directly above ``rows``, if requested: a secret in ``rows`` may begin there."""
+    main: "PaneCapture | None" = None
+    """While the pane shows its alternate screen: the main screen behind it with its scrollback, if requested."""
 
     def to_screen(self, pane: PaneId, rows: Sequence[str], at: int) -> Screen:
         """Return the capture as a Screen with the given (redacted) rows."""
@@ -58,7 +60,7 @@ class PaneSource(Protocol):
     instance: ServerInstance
 
     async def list_pane_statuses(self) -> Mapping[MuxPaneId, PaneStatus]:
-        """Return the polled facts of all panes."""
+        """Return the short facts of all panes."""
 
     async def list_pane_facts(self) -> list[PaneFacts]:
         """Return all facts of all panes."""
@@ -78,4 +80,4 @@ class PaneSource(Protocol):
         """Capture the screen and up to ``lines`` lines of scrollback. Raises MuxError if the pane is gone."""
 
     async def capture_screens(self, panes: Sequence[MuxPaneId]) -> list[PaneCapture | None]:
-        """Capture several screens in one round trip; None for a pane whose capture would require starting a process."""
+        """Capture several screens in one round trip; None for a pane that is gone."""

@@ -1,6 +1,7 @@
 """Capture panes through tmux control mode if another program uses their pipe.
 
-Each session with such panes gets one `tmux -C` client, whose reader thread writes the bytes to the same kind of
+This attaches to the user's session, which then counts as attached; it is the last resort, and `health` tells it. Each
+session with such panes gets one `tmux -C` client, whose reader thread writes the bytes to the same kind of
 segments as the recorder, so that a busy daemon never makes tmux wait. Output of other panes is dropped here, not
 switched off in tmux: tmux stops reading a pane that all clients switched off, which would freeze its program.
 """
@@ -10,10 +11,13 @@ import contextlib
 from collections.abc import Callable
 from threading import Lock
 
+from msgspec import Struct
+
 from termvisor.backends.pane_source import PaneCapture
-from termvisor.backends.tmux.client import PRIVATE_SESSION, ControlClient, build_output_argv
+from termvisor.backends.tmux.commands import TmuxCommand, TmuxReply, build_guard, parse_refusal
+from termvisor.backends.tmux.control_client import ControlClient, build_guard_argv, build_output_argv
 from termvisor.backends.tmux.control_mode import ControlItem, ControlNotice, ControlOutput, ControlReply
-from termvisor.backends.tmux.pane_source import TmuxServer, is_refusal
+from termvisor.backends.tmux.pane_source import TmuxServer
 from termvisor.capture.epochs import EpochLifecycle
 from termvisor.capture.pane_capture_state import PaneCaptureState
 from termvisor.errors import MuxError
@@ -36,7 +40,7 @@ class OutputTap:
     ):
         self._now, self._on_growth, self._on_write_error = now, on_growth, on_write_error
         self._writers: dict[str, tuple[EpochId, SegmentWriter]] = {}
-        self._on_next_reply: Callable[[ControlReply], None] | None = None
+        self._on_next_reply: Callable[[TmuxReply], None] | None = None
         # The event loop adds and removes writers while the reader thread appends.
         self._lock = Lock()
 
@@ -46,7 +50,7 @@ class OutputTap:
                 self._append(item)
             elif isinstance(item, ControlReply) and self._on_next_reply is not None:
                 action, self._on_next_reply = self._on_next_reply, None
-                action(item)
+                action(item.reply)
 
     def _append(self, item: ControlOutput) -> None:
         epoch, writer = self._writers[item.pane]
@@ -60,7 +64,7 @@ class OutputTap:
         else:
             self._on_growth(epoch, writer.offset)
 
-    def run_at_next_reply(self, action: Callable[[ControlReply], None]) -> None:
+    def run_at_next_reply(self, action: Callable[[TmuxReply], None]) -> None:
         """Run an action in the reader thread, exactly where the next reply occurs in the output stream."""
         self._on_next_reply = action
 
@@ -80,6 +84,14 @@ class OutputTap:
             return set(self._writers)
 
 
+class SessionClients(Struct, frozen=True):
+    """Our clients of one session: one receives the output, the other keeps tmux reading if the first one stalls."""
+
+    output: ControlClient
+    guard: ControlClient
+    tap: OutputTap
+
+
 class ControlModeCapture:
     """Owner of one server's capture clients, one per session."""
 
@@ -94,10 +106,14 @@ class ControlModeCapture:
     ):
         self._epochs, self._program, self._segment_bytes = epochs, program, segment_bytes
         self._on_notice, self._count_fork = on_notice, count_fork
-        self._clients_by_session: dict[str, tuple[ControlClient, OutputTap]] = {}
+        self._clients_by_session: dict[str, SessionClients] = {}
         self._writers: dict[EpochId, SegmentWriter] = {}
         self._loop = asyncio.get_running_loop()
-        self._home_session = PRIVATE_SESSION
+
+    @property
+    def session_count(self) -> int:
+        """Number of sessions that clients of ours are attached to."""
+        return len(self._clients_by_session)
 
     async def start_capture(self, state: PaneCaptureState, server: TmuxServer, lines: int) -> None:
         """Begin an epoch whose first byte directly follows what the pane's capture shows.
@@ -107,33 +123,36 @@ class ControlModeCapture:
         """
         if state.ends_unattached:
             raise MuxError(f"the session of {state.mux_id} is destroyed with its last client")
-        client, tap = self._get_client(state.session_id, server)
+        clients = self._get_clients(state.session_id, server)
+        client, tap = clients.output, clients.tap
         epoch = await self._epochs.reserve_epoch(state.pane, "control")
         writer = SegmentWriter(self._epochs.pipeline.build_folder_path(epoch), self._segment_bytes)
         self._writers[epoch.id] = writer
         server_via_client = TmuxServer(client, server.instance, version=server.version, exits_unattached=False)
         try:
+            # The guard first: while only the other one is attached, a stalled reader could freeze the pane's program.
+            await clients.guard.wait_until_attached()
             await client.wait_until_attached()
             # A pane that tmux paused would send nothing.
-            await client.request(f"refresh-client -A '{state.mux_id}:continue'")
+            await client.request(TmuxCommand("refresh-client", "-A", f"{state.mux_id}:continue"))
             # The reply to a capture has an exact place in the output stream: bytes before it are in the capture.
             tap.run_at_next_reply(lambda _: tap.add_writer(state.mux_id, epoch.id, writer))
-            capture = await server_via_client.capture_pane(state.mux_id, lines=lines)
+            capture = await server_via_client.capture_history(state.mux_id, lines)
         except MuxError:
             # end_capture needs the epoch in the state to close it.
             state.epoch, state.data_plane = epoch, "control"
             await self.end_capture(state, "joined")
             raise
-        state.epoch, state.data_plane = await self._epochs.begin_epoch(epoch, capture), "control"
+        state.epoch, state.data_plane = await self._epochs.begin_epoch(epoch, capture, state.pid), "control"
 
     def is_following(self, state: PaneCaptureState) -> bool:
         """Return True if the pane is captured by the client of its current session."""
         entry = self._clients_by_session.get(state.session_id)
-        return entry is not None and state.mux_id in entry[1].panes
+        return entry is not None and state.mux_id in entry.tap.panes
 
     def is_capturing(self, state: PaneCaptureState) -> bool:
         """Return True if the pane is captured by the client of its current session and that client is connected."""
-        return self.is_following(state) and self._clients_by_session[state.session_id][0].is_open
+        return self.is_following(state) and self._clients_by_session[state.session_id].output.is_open
 
     async def switch_to_pipe(
         self, state: PaneCaptureState, pipe_epoch: Epoch, server: TmuxServer, command: str
@@ -145,21 +164,21 @@ class ControlModeCapture:
         control_epoch = state.epoch
         if control_epoch is None or not self.is_capturing(state):
             raise MuxError(f"{state.mux_id} is no longer captured by its control client")
-        client, tap = self._clients_by_session[state.session_id]
+        client, tap = self._clients_by_session[state.session_id].output, self._clients_by_session[state.session_id].tap
         server_via_client = TmuxServer(client, server.instance, version=server.version, exits_unattached=False)
-        tap.run_at_next_reply(lambda reply: None if is_refusal(reply) else tap.remove_writer(state.mux_id))
+        tap.run_at_next_reply(lambda reply: tap.remove_writer(state.mux_id) if parse_refusal(reply) is None else None)
         opened = await server_via_client.open_pipe(state.mux_id, command, lines=0)
         if not isinstance(opened, PaneCapture):
             return False
         await self._close_epoch(control_epoch, "joined")
-        state.epoch, state.data_plane = await self._epochs.begin_epoch(pipe_epoch, opened), "pipe"
+        state.epoch, state.data_plane = await self._epochs.begin_epoch(pipe_epoch, opened, state.pid), "pipe"
         await self._close_idle_clients()
         return True
 
     async def end_capture(self, state: PaneCaptureState, ended_by: EpochEnd, missed_since: int | None = None) -> None:
         """Stop capturing a pane through control mode and end its epoch."""
-        for _, tap in self._clients_by_session.values():
-            tap.remove_writer_locked(state.mux_id)
+        for clients in self._clients_by_session.values():
+            clients.tap.remove_writer_locked(state.mux_id)
         epoch, state.epoch, state.data_plane = state.epoch, None, "none"
         if epoch is not None:
             await self._close_epoch(epoch, ended_by, missed_since)
@@ -171,10 +190,11 @@ class ControlModeCapture:
         A new client that the session may have by now is kept.
         """
         entry = self._clients_by_session.get(session_id)
-        if entry is None or entry[0].is_open:
+        if entry is None or entry.output.is_open:
             return set()
         del self._clients_by_session[session_id]
-        return entry[1].panes
+        entry.guard.close()
+        return entry.tap.panes
 
     async def close_clients(self) -> None:
         for session_id in list(self._clients_by_session):
@@ -190,17 +210,24 @@ class ControlModeCapture:
         writer.close()
         await self._epochs.end_epoch(epoch, ended_by, writer.offset, missed_since=missed_since)
 
-    def _get_client(self, session_id: str, server: TmuxServer) -> tuple[ControlClient, OutputTap]:
+    def _get_clients(self, session_id: str, server: TmuxServer) -> SessionClients:
         entry = self._clients_by_session.get(session_id)
-        if entry is None or not entry[0].is_open:
-            tap = OutputTap(
-                self._epochs.clock.now, self._report_growth, lambda pane: self._report_write_error(session_id, pane)
-            )
-            self._home_session = server.home_session
-            argv = build_output_argv(self._program, server.instance.socket, session_id)
-            entry = ControlClient(argv, on_notice=lambda notice: self._on_notice(session_id, notice), on_item=tap), tap
-            self._clients_by_session[session_id] = entry
-            self._count_fork()
+        if entry is not None and entry.output.is_open and entry.guard.is_open:
+            return entry
+        if entry is not None:
+            entry.output.close()
+            entry.guard.close()
+        tap = OutputTap(
+            self._epochs.clock.now, self._report_growth, lambda pane: self._report_write_error(session_id, pane)
+        )
+        guard_argv = build_guard_argv(self._program, server.instance.socket, session_id)
+        output_argv = build_output_argv(self._program, server.instance.socket, session_id)
+        guard = ControlClient(guard_argv, on_notice=lambda _: None)
+        output = ControlClient(output_argv, on_notice=lambda notice: self._on_notice(session_id, notice), on_item=tap)
+        entry = SessionClients(output, guard, tap)
+        self._clients_by_session[session_id] = entry
+        self._count_fork()
+        self._count_fork()
         return entry
 
     def _report_growth(self, epoch: EpochId, size: int) -> None:
@@ -210,15 +237,26 @@ class ControlModeCapture:
         self._loop.call_soon_threadsafe(self._on_notice, session_id, ControlNotice(UNWRITABLE_NOTICE, (pane,)))
 
     async def _close_idle_clients(self) -> None:
-        for session_id, (_, tap) in list(self._clients_by_session.items()):
-            if not tap.panes:
+        for session_id, clients in list(self._clients_by_session.items()):
+            if not clients.tap.panes:
                 await self._close_client(session_id)
 
     async def _close_client(self, session_id: str) -> None:
-        # Move to our own session first: tmux 3.3a crashed in 15 of 40 runs when a session was destroyed because its
-        # last client exited.
-        client, _ = self._clients_by_session.pop(session_id)
-        # The client may be lost already; it is closed in any case.
+        clients = self._clients_by_session.pop(session_id)
+        # The clients may be lost already; they are closed in any case.
         with contextlib.suppress(MuxError):
-            await client.request(f"switch-client -t ={self._home_session}")
-        client.close()
+            await clients.output.request(*_build_end_of_session_commands(session_id))
+        clients.output.close()
+        clients.guard.close()
+
+
+def _build_end_of_session_commands(session_id: str) -> list[TmuxCommand]:
+    """Return commands that end a session which only our two clients keep, as its destroy-unattached demands.
+
+    tmux would end it when we leave, and crashed in 15 of 40 runs in doing so (3.3a): it frees the session while our
+    exiting client still points to it. `kill-session` takes the clients off first.
+    """
+    is_session = f"#{{==:#{{session_id}},{session_id}}}"
+    is_destroyed = "#{||:#{==:#{destroy-unattached},1},#{==:#{destroy-unattached},on}}"
+    condition = f"#{{&&:{is_session},#{{&&:{is_destroyed},#{{==:#{{session_attached}},2}}}}}}"
+    return [build_guard(f"{session_id}:", condition), TmuxCommand("kill-session", "-t", session_id)]

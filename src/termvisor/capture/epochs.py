@@ -3,7 +3,7 @@
 Invariant: an epoch's end and the gap after it are stored in one transaction; a pane has at most one open gap.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Protocol
 from unicodedata import east_asian_width
@@ -15,8 +15,8 @@ from termvisor.backends.pane_source import PaneCapture
 from termvisor.capture.event_log import EventLog
 from termvisor.clock import Clock, format_timestamp
 from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.terminal.command import CommandBoundary, CommandUpdate
 from termvisor.model.terminal.output import (
-    NO_INITIAL_LINE,
     Epoch,
     EpochEnd,
     EpochSource,
@@ -26,8 +26,9 @@ from termvisor.model.terminal.output import (
     TextBlock,
 )
 from termvisor.model.terminal.screen import Screen
+from termvisor.model.terminal.shell_state import RecordedShellState
 from termvisor.recorder.segment_log import SegmentReader
-from termvisor.redaction import Redactor
+from termvisor.redaction import Redactor, redact
 from termvisor.store import EpochUpdate, Store
 
 # Number of stored lines to look for in a new capture, to find out which of its rows are new.
@@ -51,11 +52,17 @@ class EpochTextSink(Protocol):
 
     def build_folder_path(self, epoch: Epoch) -> str: ...
 
-    def encode_first_carry(
-        self, *, is_alternate: bool, at: int = 0, width: int = 0, begun: InitialLine = NO_INITIAL_LINE
+    def begin_epoch(
+        self, epoch: Epoch, capture: PaneCapture, begun: InitialLine, shell: RecordedShellState | None
     ) -> bytes: ...
 
-    def resize_pane(self, pane: PaneId, width: int) -> None: ...
+    def discard_epoch(self, epoch: EpochId) -> None: ...
+
+    def discard_other_epochs(self, epochs: frozenset[EpochId]) -> None: ...
+
+    def count_lost_bytes(self, epoch: EpochId) -> int: ...
+
+    def resize_pane(self, pane: PaneId, width: int, height: int) -> None: ...
 
 
 class EpochLifecycle(Struct):
@@ -65,25 +72,41 @@ class EpochLifecycle(Struct):
     pipeline: EpochTextSink
     event_log: EventLog
     clock: Clock
+    read_shell_state: Callable[[int], RecordedShellState | None] = lambda pid: None
+    """Returns the state that the shell of a pane recorded, given the pane's first process."""
 
     async def reserve_epoch(self, pane: PaneId, source: EpochSource) -> Epoch:
         """Allocate an epoch before its capture starts."""
         now = self.clock.now()
         return Epoch(id=await self.store.output.open_epoch(pane, source, now), pane=pane, source=source, opened_at=now)
 
-    async def begin_epoch(self, epoch: Epoch, capture: PaneCapture) -> Epoch:
-        """Store what the pane shows at the start of the capture, end its gaps and start decoding."""
-        rows, begun = ([], InitialLine()) if capture.alternate else await self._find_new_rows(epoch.pane, capture)
-        carry = self.pipeline.encode_first_carry(
-            is_alternate=capture.alternate, at=epoch.opened_at, width=capture.width, begun=begun
-        )
-        await self.store.output.commit([_build_baseline(epoch, rows, carry)])
+    async def begin_epoch(self, epoch: Epoch, capture: PaneCapture, pid: int = 0) -> Epoch:
+        """Store what the pane shows at the start of the capture, end its gaps and start decoding.
+
+        ``pid`` is the pane's first process.
+        """
+        shell = self._find_shell_state(epoch, capture, pid)
+        main = capture.main if capture.alternate else capture
+        rows, begun = await self._find_new_rows(epoch.pane, main) if main else ([], InitialLine())
+        carry = self.pipeline.begin_epoch(epoch, capture, begun, shell)
+        stored = await self.store.output.commit([_build_baseline(epoch, rows, carry, shell)])
         await self.store.baseline_screens.save(epoch.id, _build_first_screen(epoch, capture))
         await self.end_gaps_before(epoch)
-        begun_epoch = replace(epoch, carry=carry)
+        begun_epoch = replace(epoch, carry=carry, next_line=stored.last_lines[epoch.pane] + 1)
         self.pipeline.open_epoch(begun_epoch)
         await self.event_log.emit("epoch_opened", epoch.pane, epoch=epoch.id, source=epoch.source, baseline=len(rows))
         return begun_epoch
+
+    def _find_shell_state(self, epoch: Epoch, capture: PaneCapture, pid: int) -> RecordedShellState | None:
+        """Return the state that the pane's shell recorded before the capture, with the column where its input begins.
+
+        A command that is recorded only now started while the pipe was opened: its mark may still arrive.
+        """
+        shell = self.read_shell_state(pid) if pid else None
+        if shell is None or (shell.kind == "command" and shell.at >= epoch.opened_at):
+            return None
+        cwd = None if shell.cwd is None else redact(shell.cwd)
+        return replace(shell, cwd=cwd, input_column=find_input_column(capture, shell))
 
     async def resume_epoch(self, epoch: Epoch, *, is_stream_open: bool) -> bool:
         """Continue an epoch that an earlier daemon left open; return False if it was reserved but never captured."""
@@ -114,6 +137,7 @@ class EpochLifecycle(Struct):
             end_at = now if ended_by in ("pane_exited", "server_gone") else None
             gap = Gap(pane=epoch.pane, cause=cause, start_at=at, end_at=end_at, after=epoch.id, detail=detail)
         await self.store.output.close_epoch(epoch.id, ended_by, at, size, gap=gap)
+        self.pipeline.discard_epoch(epoch.id)
         await self.event_log.emit("epoch_closed", epoch.pane, epoch=epoch.id, ended_by=ended_by, bytes=size)
         if gap is not None:
             await self._emit_gap(gap)
@@ -207,6 +231,19 @@ def find_cursor_column(capture: PaneCapture, row_count: int) -> int | None:
     return wrapped_rows * capture.width + capture.cursor_x
 
 
+def find_input_column(capture: PaneCapture, shell: RecordedShellState) -> int | None:
+    """Return the column where the input of a shell at its prompt begins; None if it is not certain."""
+    rows = [row.rstrip() for row in capture.rows]
+    while rows and not rows[-1]:
+        rows.pop()
+    cursor = find_cursor_column(capture, len(rows))
+    if shell.kind != "prompt" or cursor is None:
+        return None
+    if shell.prompt_chars is not None:
+        return _count_columns(rows[-1].ljust(shell.prompt_chars)[: shell.prompt_chars])
+    return cursor if shell.is_input_empty else shell.input_column
+
+
 def _count_columns(text: str) -> int:
     return len(text) if text.isascii() else sum(1 + (east_asian_width(character) in "WF") for character in text)
 
@@ -217,10 +254,19 @@ def _build_first_screen(epoch: Epoch, capture: PaneCapture) -> Screen:
     return capture.to_screen(epoch.pane, rows[-capture.height :], epoch.opened_at)
 
 
-def _build_baseline(epoch: Epoch, rows: list[str], carry: bytes) -> EpochUpdate:
+def _build_baseline(epoch: Epoch, rows: list[str], carry: bytes, shell: RecordedShellState | None) -> EpochUpdate:
     at = epoch.opened_at
     chunks = [tuple(rows[first : first + _BLOCK_ROWS]) for first in range(0, len(rows), _BLOCK_ROWS)]
     blocks = tuple(
         TextBlock(epoch=epoch.id, start=0, end=0, at=at, until=at, lines=lines, source="screen") for lines in chunks
     )
-    return EpochUpdate(pane=epoch.pane, epoch=epoch.id, committed=0, carry=carry, blocks=blocks, marks=())
+    running = shell if shell is not None and shell.kind == "command" else None
+    return EpochUpdate(
+        pane=epoch.pane,
+        epoch=epoch.id,
+        committed=0,
+        carry=carry,
+        blocks=blocks,
+        commands=(CommandUpdate(start=0, started_at=running.at, cwd=running.cwd, is_proven=True),) if running else (),
+        edges=((CommandBoundary(0, 0, False), len(rows)),) if running else (),
+    )

@@ -69,6 +69,8 @@ class PaneCaptureController:
         self._panes_by_id[facts.mux_id] = state
         for epoch in self._resumable_epochs.pop(pane, []):
             await self._resume_epoch(state, epoch)
+        # The pane may have been resized while no daemon was running.
+        self._epochs.pipeline.resize_pane(pane, facts.width, facts.height)
 
     def update_facts(self, facts: PaneFacts) -> None:
         if state := self._panes_by_id.get(facts.mux_id):
@@ -212,7 +214,7 @@ class PaneCaptureController:
                 await self._switch_to_pipe(state)
             elif state.needs_pipe:
                 await self._open_pipe(state)
-            elif self.server.client.kind == "control" and self._can_attach(state):
+            elif self._can_attach(state):
                 await self.control_capture.start_capture(state, self.server, self._get_baseline_lines())
                 state.backoff.record_success()
             else:
@@ -230,8 +232,11 @@ class PaneCaptureController:
             await self._epochs.record_missed(state.pane, reason)
 
     def _can_attach(self, state: PaneCaptureState) -> bool:
-        """Return False if the session or server ends with its last client, because ours would keep it alive."""
-        return not (state.ends_unattached or self.server.exits_unattached)
+        """Return False if the session or server ends with its last client, because ours would keep it alive.
+
+        A server of an unknown version gets no attached client either.
+        """
+        return not (state.ends_unattached or self.server.exits_unattached or self.server.client.kind == "plain")
 
     async def _drop_control_capture(self, state: PaneCaptureState) -> None:
         """End a capture whose client must detach or whose pane moved to another session.
@@ -253,7 +258,7 @@ class PaneCaptureController:
             raise
         state.can_replace_pipe = False
         if isinstance(opened, PaneCapture):
-            state.epoch, state.data_plane = await self._epochs.begin_epoch(epoch, opened), "pipe"
+            state.epoch, state.data_plane = await self._epochs.begin_epoch(epoch, opened, state.pid), "pipe"
             state.is_piped, state.handoff_pending_since = True, self._monotonic()
         else:
             await self._epochs.end_epoch(epoch, "joined", 0)
@@ -313,17 +318,17 @@ class PaneCaptureController:
             ended_by: EpochEnd = "link_down" if epoch.source == "control" else "recorder_restart"
             since = epochs.find_last_byte_time(epoch)
             await self._end_epoch(state, ended_by, epochs.measure_size(epoch), missed_since=since)
-        elif epochs.measure_size(epoch) < epoch.committed:
-            await self._handle_truncated_log(state, epoch)
+        elif lost := epochs.pipeline.count_lost_bytes(epoch.id):
+            await self._handle_truncated_log(state, epoch, lost)
         elif stream.state != "open":
             await self.handle_stream_update(stream)
 
-    async def _handle_truncated_log(self, state: PaneCaptureState, epoch: Epoch) -> None:
-        """End an epoch whose log is shorter than its committed offset, because offsets of new bytes would be wrong."""
+    async def _handle_truncated_log(self, state: PaneCaptureState, epoch: Epoch, lost: int) -> None:
+        """End an epoch whose log is shorter than what was read from it: the offsets of new bytes would be wrong."""
         self._abandoned_epochs.add(epoch.id)
         self._recorder.drop_stream(epoch.id)
-        detail = f"the raw log is shorter than the {epoch.committed} bytes already read from it"
-        await self._end_epoch(state, "log_truncated", epoch.committed, detail)
+        detail = f"{lost} bytes that were already read are no longer in the raw log"
+        await self._end_epoch(state, "log_truncated", self._epochs.measure_size(epoch), detail)
         state.can_replace_pipe = True
 
     async def _end_epoch(
@@ -337,7 +342,7 @@ class PaneCaptureController:
         if ended_by == "disk_full":
             self._recorder.disk_space.report_write_failure(self._monotonic())
         state.is_pipe_foreign = state.is_pipe_foreign or ended_by in ("pipe_stolen", "pipe_closed")
-        state.is_dead = state.is_dead or ended_by == "pane_exited"
+        state.is_dead = state.is_dead or (ended_by == "pane_exited" and not state.has_respawned)
         await self._epochs.end_epoch(epoch, ended_by, size, detail, missed_since)
         self._recorder.forget_stream(epoch.id)
 

@@ -29,7 +29,7 @@ _BATCH_WINDOW_S = 0.02
 QUIET_DELAY_S = 0.15
 MIN_SAMPLE_INTERVAL_S = 0.5
 MAX_SAMPLE_DELAY_S = 1.0
-# Attempts for a sample that fails, for example because the control client is being attached.
+# Attempts for a sample that fails, for example because the server does not answer.
 _MAX_ATTEMPTS = 10
 AGENT_CHECK_INTERVAL_S = 0.5
 _MIN_AGENT_INTERVAL_S = 1.0

@@ -86,9 +86,8 @@ class ServerSupervisor:
 
     @property
     def restart_counts(self) -> dict[str, int]:
-        """Count the restarts of the recorder, the watchers and the control clients."""
-        clients = sum(watcher.control_restarts for watcher in self.watchers.values())
-        return {"recorder": self.recorder_restarts, "watch": self.watcher_restarts, "control_client": clients}
+        """Count the restarts of the recorder and of the watchers."""
+        return {"recorder": self.recorder_restarts, "watch": self.watcher_restarts}
 
     def _count_fork(self) -> None:
         self.fork_count += 1
@@ -210,10 +209,13 @@ class ServerSupervisor:
     async def _close_orphaned_panes(self) -> None:
         """Close the panes whose server exited while no daemon was running, and decode the rest of closed epochs."""
         epochs, store, open_epochs = self._epochs, self._epochs.store, self._resumable_epochs
-        for epoch in await store.output.list_unfinished_epochs():
+        unfinished = await store.output.list_unfinished_epochs()
+        for epoch in unfinished:
             epochs.pipeline.open_epoch(epoch)
         for epoch in await store.output.list_open_epochs():
             open_epochs.setdefault(epoch.pane, []).append(epoch)
+        left_open = [epoch for pane_epochs in open_epochs.values() for epoch in pane_epochs]
+        epochs.pipeline.discard_other_epochs(frozenset(epoch.id for epoch in [*unfinished, *left_open]))
         is_alive = {pane.id: _is_server_alive(pane.instance.server) for pane in await store.panes.list_panes()}
         for orphan in [pane for pane in open_epochs if not is_alive.get(pane, False)]:
             for epoch in open_epochs.pop(orphan):

@@ -1,30 +1,29 @@
 """Watch one tmux server: list its panes, store their changes and drive the capture of their output.
 
-In: notices from the control client and updates from the recorder. Out: stored panes, events and epochs.
-Invariant: one task does all the work for a server, step by step.
+In: what the kernel shows about the server (`server_activity`) and updates from the recorder. Out: stored panes, events
+and epochs. Invariant: one task does all the work for a server, step by step.
 """
 
 import asyncio
 import contextlib
-import os
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeVar
 
 from msgspec import Struct
 
-from termvisor.backends.pane_source import PaneStatus
-from termvisor.backends.tmux.client import ControlClient, PlainClient, build_control_argv
 from termvisor.backends.tmux.control_mode import ControlNotice
-from termvisor.backends.tmux.misplaced_windows import move_misplaced_windows
+from termvisor.backends.tmux.native_client import NativeClient, TmuxProtocolError
 from termvisor.backends.tmux.pane_source import TmuxServer, identify_server
+from termvisor.backends.tmux.plain_client import PlainClient
+from termvisor.backends.tmux.server_safety import explain_no_native_client
 from termvisor.capture.control_mode_capture import ControlModeCapture
 from termvisor.capture.epochs import EpochLifecycle
-from termvisor.capture.event_log import AlertingRetry
 from termvisor.capture.pane_capture import PaneCaptureController
 from termvisor.capture.pane_diff import PaneChange, diff_listings
 from termvisor.capture.recorder_client import RecordedStream, RecorderClient, RecorderDied
+from termvisor.capture.server_activity import ServerActivity
 from termvisor.errors import MuxError
 from termvisor.log import get_logger
 from termvisor.model.health import ServerHealth
@@ -33,17 +32,16 @@ from termvisor.model.terminal.output import Epoch
 from termvisor.model.terminal.pane import CaptureChannel, PaneFacts, PaneInstance
 from termvisor.settings import Settings
 
-# Minimum interval between full listings while panes print: a title or command may change without a notice.
+# Interval between listings while panes print or change: a title, a name or a command may change with the output.
 _BUSY_LISTING_INTERVAL_S = 2.0
-# The interval between full listings doubles up to this while the server is quiet.
-_MAX_LISTING_INTERVAL_S = 60.0
+# A server that never runs is listed this rarely, in case the kernel's counters are wrong.
+_IDLE_LISTING_INTERVAL_S = 60.0
+# Interval between looks at the time limits of captures while nothing else happens.
+_STEP_INTERVAL_S = 1.0
 # Longer than the end-of-file timeout of a released pane, so that its stream is dropped and reported first.
 _DRAIN_TIMEOUT_S = 4.0
-_MISPLACED_WINDOW_NOTICES = ("window-add", "client-session-changed")
-"""Notices after which one of the user's windows may be in our own session."""
-_TOPOLOGY_NOTICE_PREFIXES = ("window", "unlinked-window", "session", "layout", "pane")
-# A client attached or detached, so the server's exit-unattached option may matter now.
-_CLIENT_NOTICE_PREFIX = "client-"
+_OBSERVABLE_CHANGES = ("pane_appeared", "pane_gone", "pane_died", "pane_respawned", "pane_resized")
+"""Changes that must be seen without a listing."""
 
 T = TypeVar("T")
 log = get_logger("capture.servers")
@@ -61,7 +59,7 @@ class KnownPane(Struct):
     facts: PaneFacts
 
 
-InboxMessage = RecordedStream | RecorderDied | ControlNotice | SessionNotice
+InboxMessage = RecordedStream | RecorderDied | SessionNotice
 
 
 class ServerWatcher:
@@ -85,23 +83,27 @@ class ServerWatcher:
         self._plain_client = PlainClient(get_settings().tmux_program, socket, count_fork)
         self._inbox: deque[InboxMessage] = deque()
         self._wake = asyncio.Event()
-        description = f"the control client of {socket} keeps exiting"
-        self._control_retry = AlertingRetry(f"control:{socket}", description, epochs.event_log)
-        self._next_poll_at = self._next_listing_at = self._last_listing_at = 0.0
-        self._listing_interval = get_settings().full_interval
+        self._next_poll_at = self._next_step_at = self._last_listing_at = 0.0
+        self._listing_interval = _BUSY_LISTING_INTERVAL_S
         self._captured_bytes_at_listing = 0
+        self._is_listing_stale = self._is_change_seen = True
+        self._has_just_listed = False
         self._is_server_gone = self._is_stopping = self._keep_pipes = False
         self.known_panes: dict[MuxPaneId, KnownPane] = {}
         self.first_listing_done = asyncio.Event()
         self.has_started = False
-        self.detail = ""
+        self._degraded_reason = self._last_error = ""
         self.corrections = 0
-        """Number of changes found by a full listing that no notice had announced."""
-        self._is_change_announced = True
+        """Number of changes found by a listing that should have been seen without one."""
 
     def post(self, message: InboxMessage) -> None:
         """Queue a message for the watcher's task. Must be called on the event loop."""
         self._inbox.append(message)
+        self._wake.set()
+
+    def request_listing(self) -> None:
+        """List the panes now, because one was opened."""
+        self._next_poll_at, self._is_change_announced = 0.0, True
         self._wake.set()
 
     def stop(self, *, keep_pipes: bool) -> None:
@@ -115,10 +117,12 @@ class ServerWatcher:
         """
         await self._start_watching()
         while not (self._is_server_gone or self._is_stopping):
-            await self._process_inbox()
+            has_news = await self._process_inbox()
             if self._monotonic() >= self._next_poll_at:
-                await self._poll_server()
-            await self._call_server(self.captures.run_step)
+                has_news = await self._poll_server() or has_news
+            if has_news or self._monotonic() >= self._next_step_at:
+                self._next_step_at = self._monotonic() + _STEP_INTERVAL_S
+                await self._call_server(self.captures.run_step)
             await self._wait_for_wake(max(0.0, self._next_poll_at - self._monotonic()))
         await (self._leave_server() if self._is_stopping else self._handle_server_gone())
 
@@ -127,10 +131,11 @@ class ServerWatcher:
         return ServerHealth(
             target=self.server.instance.target,
             socket=self.socket,
-            mux_ok=not self._is_server_gone,
+            mux_ok=not (self._is_server_gone or self._last_error),
             client=self.server.client.kind,
             panes=len(self.known_panes),
-            detail=self.detail,
+            attached_sessions=self.captures.control_capture.session_count,
+            detail=self._last_error or self._degraded_reason,
             corrections=self.corrections,
         )
 
@@ -139,10 +144,6 @@ class ServerWatcher:
         """Return True if the first listing succeeded and the server is still there."""
         return self.first_listing_done.is_set() and self.has_started and not self._is_server_gone
 
-    @property
-    def control_restarts(self) -> int:
-        return self._control_retry.failure_count
-
     def find_data_plane(self, mux_id: MuxPaneId) -> CaptureChannel:
         capture = self.captures.find_pane(mux_id) if self.first_listing_done.is_set() else None
         return "none" if capture is None else capture.data_plane
@@ -150,6 +151,7 @@ class ServerWatcher:
     async def _start_watching(self) -> None:
         self.server: TmuxServer = await identify_server(self._plain_client, self.socket)
         self._plain_client.server_pid = self.server.instance.pid
+        self._activity = ServerActivity(self.server.instance.pid, self._handle_server_exit)
         self.captures = self._build_captures()
         self.has_started = True
         for stored in await self._epochs.store.panes.list_panes():
@@ -157,7 +159,7 @@ class ServerWatcher:
                 self.known_panes[stored.instance.mux_id] = KnownPane(stored.id, stored.facts)
                 await self.captures.adopt_pane(stored.id, stored.facts)
         await self._epochs.event_log.emit("server_found", socket=self.socket, version=self.server.version)
-        await self._attach_control_client()
+        await self._choose_client()
         await self._call_server(self._refresh_panes)
         self.first_listing_done.set()
 
@@ -179,131 +181,108 @@ class ServerWatcher:
             get_baseline_lines=lambda: self._get_settings().baseline_lines,
         )
 
-    async def _attach_control_client(self) -> None:
-        """Replace the plain client with a control client, unless the server exits with its last client."""
-        if self.server.exits_unattached or not self._control_retry.is_due:
-            return
-        self._count_fork()
-        try:
-            self.server.client = await self._start_control_client()
-            await self.server.leave_if_last()
-        except MuxError as error:
-            # Continue with the plain client, which merely costs more.
-            await self._drop_control_client(str(error))
-            return
-        # Changes before the client attached were not announced.
-        self._next_listing_at = 0.0
-        await self._control_retry.record_success()
+    async def _choose_client(self) -> None:
+        """Use the native client if the server's version is known to be safe for it, and it answers as expected."""
+        reason = explain_no_native_client(self.server.version)
+        if not reason:
+            client = NativeClient(self.socket)
+            try:
+                if (await identify_server(client, self.socket)).instance != self.server.instance:
+                    raise MuxError("another tmux server took over this socket")
+            except MuxError as error:
+                # The plain client does the same with one process per request.
+                reason = str(error)
+            else:
+                self.server.client = client
+        if reason:
+            self._use_plain_client(reason)
 
-    async def _start_control_client(self) -> ControlClient:
-        self.server.home_session = await self.server.choose_home_session(os.getpid())
-        argv = build_control_argv(self._get_settings().tmux_program, self.socket, self.server.home_session)
-        client = ControlClient(argv, on_notice=self.post)
-        try:
-            await client.wait_until_attached()
-            if (await identify_server(client, self.socket)).instance != self.server.instance:
-                raise MuxError("another tmux server took over this socket")
-        except MuxError:
-            # If the wrong server answers, do not leave a client attached to it either.
-            client.close()
-            raise
-        return client
+    def _use_plain_client(self, reason: str) -> None:
+        self.server.client.close()
+        self.server.client, self._degraded_reason = self._plain_client, reason
+        log.warning("%s: commands are sent by tmux processes: %s", self.socket, reason)
 
-    async def _drop_control_client(self, reason: str) -> None:
-        """Fall back to the plain client and schedule the next attempt to attach."""
-        self._use_plain_client()
-        log.info("%s: control client dropped: %s", self.socket, reason)
-        await self._control_retry.record_failure(reason)
+    def _handle_server_exit(self) -> None:
+        self._is_server_gone = True
+        self._wake.set()
 
-    def _use_plain_client(self) -> None:
-        client, self.server.client = self.server.client, self._plain_client
-        client.close()
-
-    async def _process_inbox(self) -> None:
+    async def _process_inbox(self) -> bool:
+        """Handle all messages; return True if there were any."""
+        has_messages = bool(self._inbox)
         while self._inbox:
             message = self._inbox.popleft()
-            if isinstance(message, ControlNotice):
-                await self._handle_notice(message)
-            elif isinstance(message, SessionNotice):
+            if isinstance(message, SessionNotice):
                 await self.captures.handle_control_notice(message.session_id, message.notice)
             elif isinstance(message, RecorderDied):
                 await self.captures.handle_recorder_death()
             else:
                 await self._call_server(partial(self.captures.handle_stream_update, message))
+        return has_messages
 
-    async def _handle_notice(self, notice: ControlNotice) -> None:
-        if notice.name == "exit" and self.server.client is not self._plain_client:
-            await self._drop_control_client("it exited")
-            self._next_poll_at = 0.0
-        elif notice.name == "sessions-changed" and self.server.client is not self._plain_client:
-            await self._call_server(self.server.leave_if_last)
-        elif notice.name in _MISPLACED_WINDOW_NOTICES and self.server.client is not self._plain_client:
-            await self._call_server(partial(move_misplaced_windows, self.server))
-        self._adjust_listing_interval(is_quiet=False)
-        if notice.name.startswith((*_TOPOLOGY_NOTICE_PREFIXES, _CLIENT_NOTICE_PREFIX)):
-            self._next_poll_at = self._next_listing_at = 0.0
-            self._is_change_announced = self._is_change_announced or not notice.name.startswith(_CLIENT_NOTICE_PREFIX)
+    async def _poll_server(self) -> bool:
+        """List the panes if the kernel shows a change, or if the server did something since the last listing.
 
-    async def _poll_server(self) -> None:
+        Return True if they were listed.
+        """
         now = self._monotonic()
         self._next_poll_at = now + self._get_settings().thin_interval
-        if self.server.client is self._plain_client:
-            await self._attach_control_client()
-        # tmux announces neither panes split or killed in other sessions nor respawned ones.
-        statuses = await self._call_server(self.server.list_pane_statuses)
-        if statuses is None:
-            return
-        has_output = self._epochs.pipeline.captured_bytes != self._captured_bytes_at_listing
-        is_busy = has_output and now >= self._last_listing_at + _BUSY_LISTING_INTERVAL_S
-        if self._has_changed(statuses):
-            self._is_change_announced = True
-        if self._is_change_announced or is_busy or now >= self._next_listing_at:
+        if self._activity.has_run():
+            self._check_activity()
+        self._has_just_listed = False
+        interval = self._listing_interval if self._is_listing_stale else _IDLE_LISTING_INTERVAL_S
+        is_due = self._is_change_seen or now >= self._last_listing_at + interval
+        if is_due:
             await self._call_server(self._refresh_panes)
+        return is_due
 
-    def _has_changed(self, statuses: Mapping[MuxPaneId, PaneStatus]) -> bool:
-        return statuses.keys() != self.known_panes.keys() or any(
-            (statuses[mux_id].pid, statuses[mux_id].dead, statuses[mux_id].piped)
-            != (known.facts.pid, known.facts.dead, known.facts.piped)
-            for mux_id, known in self.known_panes.items()
-        )
+    def _check_activity(self) -> None:
+        # Right after a listing, the server ran because of it.
+        self._is_listing_stale = self._is_listing_stale or not self._has_just_listed
+        if self._activity.detect_pane_changes([known.facts for known in self.known_panes.values()]):
+            self._is_change_seen = True
+            if not self._activity.has_children:
+                # The last session ended. The server waits for our connections before it exits.
+                self.server.client.close()
 
     async def _refresh_panes(self) -> None:
-        captured_bytes = self._epochs.pipeline.captured_bytes
-        is_quiet = captured_bytes == self._captured_bytes_at_listing and not self._is_change_announced
+        is_change_seen, captured_bytes = self._is_change_seen, self._epochs.pipeline.captured_bytes
+        has_output = captured_bytes != self._captured_bytes_at_listing
         self._last_listing_at, self._captured_bytes_at_listing = self._monotonic(), captured_bytes
-        self._next_listing_at = self._last_listing_at + self._listing_interval
+        self._is_change_seen = self._is_listing_stale = False
+        self._has_just_listed = True
         new = {facts.mux_id: facts for facts in await self.server.list_pane_facts()}
+        self._last_error = ""
+        self._set_disconnect_delay(any(facts.session_ends_unattached for facts in new.values()))
         old = {mux_id: known.facts for mux_id, known in self.known_panes.items()}
         changes = list(diff_listings(old, new))
-        self.corrections += 0 if self._is_change_announced else len(changes)
-        self._is_change_announced = False
-        self._adjust_listing_interval(is_quiet=is_quiet and not changes)
+        if not is_change_seen:
+            self.corrections += sum(change.kind in _OBSERVABLE_CHANGES for change in changes)
+        self._adjust_listing_interval(is_quiet=not (has_output or changes))
         for change in changes:
             await self._apply_change(change, new)
         for mux_id, facts in new.items():
             self.captures.update_facts(facts)
             await self._update_pane(self.known_panes[mux_id], facts)
-        await self._check_exit_unattached()
+
+    def _set_disconnect_delay(self, is_needed: bool) -> None:
+        """Disconnect rarely while a session has destroy-unattached (DISCONNECT_HAZARD in `server_safety`)."""
+        if isinstance(self.server.client, NativeClient):
+            self.server.client.delays_disconnects = is_needed
+            if not is_needed:
+                # Also the connection of the listing that told so: the server may be about to exit.
+                self.server.client.close()
 
     async def _update_pane(self, known: KnownPane, facts: PaneFacts) -> None:
-        if facts.width != known.facts.width:
-            self._epochs.pipeline.resize_pane(known.id, facts.width)
+        if (facts.width, facts.height) != (known.facts.width, known.facts.height):
+            self._epochs.pipeline.resize_pane(known.id, facts.width, facts.height)
         if facts != known.facts:
             known.facts = facts
             await self._epochs.store.panes.update(known.id, facts, self._now())
 
     def _adjust_listing_interval(self, *, is_quiet: bool) -> None:
-        """Double the interval of full listings while the server is quiet; reset it otherwise."""
-        interval = self._get_settings().full_interval
-        doubled = min(_MAX_LISTING_INTERVAL_S, self._listing_interval * 2)
-        self._listing_interval = max(interval, doubled) if is_quiet else interval
-        self._next_listing_at = self._last_listing_at + self._listing_interval
-
-    async def _check_exit_unattached(self) -> None:
-        """Detach if the server now exits with its last client: our client would keep it alive."""
-        self.server.exits_unattached = (await identify_server(self.server.client, self.socket)).exits_unattached
-        if self.server.exits_unattached and self.server.client is not self._plain_client:
-            self._use_plain_client()
+        """Double the interval while the server runs but no pane prints or changes; reset it otherwise."""
+        doubled = min(self._get_settings().full_interval, self._listing_interval * 2)
+        self._listing_interval = doubled if is_quiet else _BUSY_LISTING_INTERVAL_S
 
     async def _apply_change(self, change: PaneChange, new: dict[MuxPaneId, PaneFacts]) -> None:
         panes, emit = self._epochs.store.panes, self._epochs.event_log.emit
@@ -330,14 +309,15 @@ class ServerWatcher:
         """Run a tmux call. If it fails, check whether the server is gone and return None."""
         try:
             return await call()
+        except TmuxProtocolError as error:
+            self._use_plain_client(str(error))
+            self._is_change_seen = True
         except MuxError as error:
-            # The error is the same for a dead server and a lost client, so check the server's process.
-            self.detail = str(error)
-            if not self.captures.is_server_alive:
-                self._is_server_gone = True
-            elif self.server.client is not self._plain_client:
-                await self._drop_control_client(str(error))
-            return None
+            # A dead server and one that does not answer look the same, so check the server's process.
+            self._last_error = str(error)
+            self._is_server_gone = self._is_server_gone or not self.captures.is_server_alive
+            self._is_listing_stale = True
+        return None
 
     async def _handle_server_gone(self) -> None:
         await self._release_server()
@@ -362,8 +342,8 @@ class ServerWatcher:
             await self._release_server()
 
     async def _release_server(self) -> None:
-        self._use_plain_client()
-        await self._control_retry.clear_alert()
+        self.server.client.close()
+        self._activity.close()
         await self.captures.clear_alert()
 
     async def _drain_captures(self) -> None:

@@ -11,7 +11,7 @@ import msgspec
 
 from termvisor.errors import Unavailable
 from termvisor.protocol import command_protocol, jsonrpc
-from termvisor.protocol.lines import LineBuffer
+from termvisor.protocol.jsonrpc import LineBuffer
 from termvisor.protocol.unix_socket import connect_socket
 
 HELLO_TIMEOUT_S = 10.0

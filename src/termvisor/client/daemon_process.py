@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from termvisor.client.connection import connect_if_running
 from termvisor.clock import SystemClock
-from termvisor.errors import Unavailable, VisorError
-from termvisor.protocol import jsonrpc, lines
+from termvisor.errors import Unavailable, VisorError, parse_last_error
+from termvisor.protocol import jsonrpc
 from termvisor.settings import Paths, get_environment, make_instance_folders
 from termvisor.system import files, subprocesses
 from termvisor.system.retry import wait_until
@@ -112,7 +112,7 @@ def _spawn_daemon(paths: Paths, command: Sequence[str]) -> subprocesses.ChildPro
 def _read_start_error(paths: Paths, status: int) -> VisorError:
     with open(get_error_file(paths), encoding="utf-8", errors="replace") as file:
         text = file.read()
-    error = lines.parse_last_error(text)
+    error = parse_last_error(text)
     last_line = text.strip().rpartition("\n")[2] or f"status {status}"
     return error or Unavailable(f"the daemon could not start: {last_line}", hint=f"See {get_error_file(paths)}.")
 

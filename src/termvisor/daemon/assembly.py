@@ -19,6 +19,7 @@ from termvisor.daemon.acting import approval_notifications, event_notifications
 from termvisor.daemon.acting.approval_notifications import SendNotification, notify_approvals
 from termvisor.daemon.acting.event_notifications import EventNotifier
 from termvisor.daemon.acting.permission_request_watcher import PermissionRequestWatcher
+from termvisor.daemon.acting.spawn_gate import release_leftover_gates
 from termvisor.daemon.agents.assembly import (
     build_agent_tracking,
     connect_capture,
@@ -26,6 +27,7 @@ from termvisor.daemon.agents.assembly import (
 )
 from termvisor.daemon.agents.failure_monitor import FailureMonitor
 from termvisor.daemon.components import Components
+from termvisor.daemon.maintenance.derived_text import derive_doubtful_text
 from termvisor.daemon.maintenance.scheduler import MemoryTrimmer
 from termvisor.daemon.rules.active_rules import ActiveRules
 from termvisor.daemon.rules.precompile import load_redaction_rules
@@ -43,6 +45,7 @@ from termvisor.settings import Paths, Settings
 from termvisor.store import Store
 from termvisor.store.sqlite.retrying_database import WriteRetry
 from termvisor.system.shell_nonce import load_nonce
+from termvisor.system.shell_state import read_shell_state
 
 _CHECKPOINT_INTERVAL_S = 60.0
 _SHUTDOWN_POLL_INTERVAL_S = 1.0
@@ -123,6 +126,8 @@ def _list_background_jobs(
 
 
 async def _build_components(paths: Paths, settings: Settings, store: Store, clock: Clock) -> Components:
+    # Before anything reads a stream, because it changes line numbers.
+    await derive_doubtful_text(store, paths, settings, clock)
     write_retry = WriteRetry(clock)
     event_log = EventLog(store.events, clock, write_retry)
     pipeline = _build_pipeline(paths, settings, store, clock)
@@ -133,6 +138,7 @@ async def _build_components(paths: Paths, settings: Settings, store: Store, cloc
     recorder = RecorderClient(paths, settings, pipeline.note_growth)
     # Capture retries while the disk is full; operations use the plain store and get the error immediately.
     epochs = EpochLifecycle(store.with_write_retry(write_retry), pipeline, event_log, clock)
+    epochs.read_shell_state = partial(read_shell_state, paths.shell_state_dir, pipeline.nonce)
     supervisor = ServerSupervisor(paths, settings, epochs=epochs, recorder=recorder)
     sightings = SightingRecorder(store, pipeline, clock)
     agent_tracking = await build_agent_tracking(store, event_log, clock, paths, settings)
@@ -143,8 +149,7 @@ async def _build_components(paths: Paths, settings: Settings, store: Store, cloc
     await store.maintenance.reserve_ids(*find_highest_ids(paths.raw_dir))
     # Last, because the recorder reports the streams of an earlier daemon as soon as it is connected.
     await recorder.start()
-    # The hooks that waited for these answers ended with the earlier daemon; an approval now would reach no agent.
-    await store.approvals.withdraw_leftover("answer_agent")
+    await _discard_leftovers(paths, store)
     return Components(
         store=store,
         pipeline=pipeline,
@@ -160,6 +165,13 @@ async def _build_components(paths: Paths, settings: Settings, store: Store, cloc
         agent_tracking=agent_tracking,
         active_rules=active_rules,
     )
+
+
+async def _discard_leftovers(paths: Paths, store: Store) -> None:
+    """End what an earlier daemon left waiting."""
+    release_leftover_gates(paths.runtime_dir)
+    # The hooks that waited for these answers ended with the earlier daemon; an approval now would reach no agent.
+    await store.approvals.withdraw_leftover("answer_agent")
 
 
 def _build_pipeline(paths: Paths, settings: Settings, store: Store, clock: Clock) -> Pipeline:

@@ -15,8 +15,7 @@ def run() -> int:
     from termvisor.daemon.assembly import open_services
     from termvisor.daemon.lifecycle import raise_descriptor_limit
     from termvisor.daemon.run import run_daemon
-    from termvisor.errors import VisorError
-    from termvisor.protocol import lines
+    from termvisor.errors import VisorError, format_error
     from termvisor.settings import load_settings, resolve_paths
     from termvisor.system.malloc import limit_arenas
 
@@ -30,7 +29,7 @@ def run() -> int:
         error = find_first_cause(raised)
         if not isinstance(error, VisorError):
             raise
-        sys.stderr.write(lines.format_error(error))
+        sys.stderr.write(format_error(error))
         return error.exit_status
     return 0
 

@@ -12,9 +12,8 @@ from typing import TypeVar
 from termvisor import __version__
 from termvisor.clock import SystemClock
 from termvisor.daemon.lifecycle import hold_daemon_lock, install_reload_handler, install_stop_handler
-from termvisor.daemon.server.dispatcher import OperationDispatcher
+from termvisor.daemon.server.dispatcher import OperationDispatcher, RequestHandler
 from termvisor.daemon.server.listener import DaemonSocketServer, bind_daemon_socket
-from termvisor.daemon.server.request import RequestHandler
 from termvisor.daemon.services.services import DaemonServices
 from termvisor.log import configure_log_file, get_logger
 from termvisor.settings import Paths, Settings, make_instance_folders

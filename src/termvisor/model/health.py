@@ -6,16 +6,19 @@ from termvisor.model.maintenance import MaintenanceRun
 
 
 class ServerHealth(Struct, frozen=True, kw_only=True):
-    """A multiplexer server. ``client`` is the kind of connection: control, plain, or none while unreachable."""
+    """A multiplexer server. ``client`` is how commands are sent: native, plain (one process each), or none."""
 
     target: str
     socket: str
     mux_ok: bool
     client: str
     panes: int
+    attached_sessions: int = 0
+    """Sessions that a client of ours is attached to, because another program uses the pipe of one of their panes."""
     detail: str = ""
+    """The last error, or why commands are not sent by the native client."""
     corrections: int = 0
-    """Changes that the server did not report and a full resync found."""
+    """Changes that were not noticed when they happened and a full listing found."""
 
 
 class ProcessUsage(Struct, frozen=True, kw_only=True):

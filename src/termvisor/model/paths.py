@@ -39,6 +39,11 @@ class Paths(Struct, frozen=True):
         return f"{self.data_dir}/nonce"
 
     @property
+    def shell_state_dir(self) -> str:
+        """The folder in which each shell with the integration keeps its last state, in a file named for its pid."""
+        return f"{self.runtime_dir}/shells"
+
+    @property
     def spool_dir(self) -> str:
         """The folder to which agent hooks write their signals."""
         return f"{self.data_dir}/spool"

@@ -1,10 +1,10 @@
 """Read one epoch's raw bytes, decode them to text and marks, redact them and cut them into blocks.
 
-Invariant: the output of take_progress() and the offset in it are stored in one transaction, so a restarted
-daemon continues exactly there.
+Lines are stored when they leave the screen; until then they are served from memory. Invariant: the output of
+take_progress() is stored in one transaction with what was stored before it, and a snapshot of the decoder exists for
+the offset in it. A restarted daemon loads that snapshot, decodes again what follows, and drops what is stored already.
 """
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable
 
 import msgspec
@@ -12,19 +12,24 @@ from msgspec.structs import replace
 
 from termvisor.capture.screen_sampler import PaintActivity
 from termvisor.model.event import Event
-from termvisor.model.terminal.output import NO_INITIAL_LINE, Delta, Epoch, Gap, InitialLine, Mark, TextBlock
+from termvisor.model.terminal.output import Delta, Epoch, Gap, InitialLine, Mark
 from termvisor.model.terminal.pane import PaneActivity
+from termvisor.model.terminal.shell_state import RecordedShellState
+from termvisor.pipeline.epoch_text import EpochText, TextCarry
 from termvisor.pipeline.json_lines import JsonLineCollector
+from termvisor.pipeline.recorded_shell import restore_tracker
 from termvisor.pipeline.repaint_detector import RepaintDetector
 from termvisor.pipeline.rule_matcher import LineScanner, LineScanState, RuleMatch, RuleMatcher
+from termvisor.pipeline.window_files import WindowFiles
 from termvisor.recorder.segment_log import SegmentReader
-from termvisor.redaction import Redactor, SeenSecrets, redact
+from termvisor.redaction import SeenSecrets, redact
 from termvisor.redaction.raw_bytes import PaintedSecretLearner
 from termvisor.store import EpochUpdate
 from termvisor.store.tables.pipeline_commit import StreamDetection
 from termvisor.terminal import user_variables
+from termvisor.terminal.row_window import LineAnchor
 from termvisor.terminal.shell_tracker import ActivityState, ShellCommandsState, ShellTracker, enter_alternate_screen
-from termvisor.terminal.text_decoder import DecodedOutput, TextDecoder, build_blocks, encode_carry
+from termvisor.terminal.text_decoder import DecodedOutput
 from termvisor.terminal.user_variables import NAME_PREFIX, VariableRate
 
 # Number of bytes at the end of the log that are searched for secrets still visible on the screen.
@@ -42,6 +47,7 @@ class EpochCarry(msgspec.Struct, frozen=True, array_like=True):
     """
 
     decoder_carry: bytes = b""
+    """Written by versions that decoded one line at a time."""
     redactor_state: bytes = b""
     activity_state: ActivityState = ActivityState()
     end_mark_offset: int = -1
@@ -53,25 +59,49 @@ class EpochCarry(msgspec.Struct, frozen=True, array_like=True):
     commands_state: ShellCommandsState = ShellCommandsState()
     variable_rate: VariableRate = VariableRate()
     scan_state: LineScanState = LineScanState()
+    text: TextCarry | None = None
 
 
-def encode_first_carry(
-    *, is_alternate: bool, at: int = 0, width: int = 0, begun: InitialLine = NO_INITIAL_LINE
-) -> bytes:
-    """Return the carry of a new epoch. It is never empty, which distinguishes a captured epoch from a reserved one."""
-    activity = enter_alternate_screen(ActivityState(), at) if is_alternate else ActivityState()
-    return msgspec.msgpack.encode(
-        EpochCarry(encode_carry(is_alternate=is_alternate), activity_state=activity, width=width, begun=begun)
+class _OldDecoderCarry(msgspec.Struct, frozen=True):
+    alternate: bool = False
+    reported_to: int = 0
+
+
+def encode_first_carry(epoch: Epoch, text: TextCarry, shell: RecordedShellState | None = None) -> bytes:
+    """Return the carry of a new epoch, with the state that the pane's shell recorded before.
+
+    It is never empty, which distinguishes a captured epoch from a reserved one.
+    """
+    tracker = ShellTracker(None) if shell is None else restore_tracker(shell)
+    activity = tracker.activity_state
+    if text.is_alternate:
+        activity = enter_alternate_screen(activity, epoch.opened_at)
+    return msgspec.msgpack.encode(EpochCarry(activity_state=activity, commands_state=tracker.commands_state, text=text))
+
+
+def _build_text_carry(carry: EpochCarry) -> TextCarry:
+    if carry.text is not None:
+        return carry.text
+    old = msgspec.json.decode(carry.decoder_carry or b"{}", type=_OldDecoderCarry)
+    return TextCarry(
+        width=carry.width,
+        is_alternate=old.alternate,
+        begun=carry.begun,
+        redactor_state=carry.redactor_state,
+        marks_to=old.reported_to,
     )
 
 
 class EpochReader:
     """Decoder of one epoch. The take_… methods return what was found since their last call."""
 
-    def __init__(self, epoch: Epoch, folder: str, nonce: str | None, matcher: RuleMatcher | None = None):
+    def __init__(
+        self, epoch: Epoch, folder: str, nonce: str | None, files: WindowFiles, matcher: RuleMatcher | None = None
+    ):
         carry = msgspec.msgpack.decode(epoch.carry, type=EpochCarry) if epoch.carry else EpochCarry()
         self.epoch, self.reader = epoch, SegmentReader(folder)
-        self.read_offset = self.stored_offset = epoch.committed
+        self.text = EpochText(epoch, _build_text_carry(carry), files, self.reader)
+        self.read_offset, self.stored_offset = self.text.decoder.offset, epoch.committed
         self.final_size: int | None = epoch.size
         self.lines_read = 0
         """Lines settled by the last read_step()."""
@@ -81,16 +111,9 @@ class EpochReader:
         self._log_gaps: list[Gap] = []
         self._end_mark_offset = carry.end_mark_offset
         self._nonce = nonce
-        self._decoder = TextDecoder(epoch.committed, carry.decoder_carry)
-        self._decoder.assembler.width = carry.width
-        self._begun = carry.begun
-        if epoch.committed == 0 and carry.begun.text:
-            self._decoder.assembler.preset_line(carry.begun.text, carry.begun.column)
-        self._seen_secrets = SeenSecrets()
-        self._painted_secrets, self._painted_offset, self._row_jumps = PaintedSecretLearner(self._seen_secrets), 0, 0
-        self._redactor = Redactor(state=carry.redactor_state, seen_secrets=self._seen_secrets)
-        self._blocks: list[TextBlock] = []
+        self._painted_secrets, self._painted_offset = PaintedSecretLearner(self.text.seen_secrets), 0
         self._marks: list[tuple[int, Mark]] = []
+        self._final_anchors: list[LineAnchor] = []
         self.shells = ShellTracker(nonce, carry.activity_state, carry.commands_state)
         self._variable_rate = carry.variable_rate
         self._pending_events: list[Event | StreamDetection] = []
@@ -98,20 +121,18 @@ class EpochReader:
         self._line_scanner = LineScanner(self._matcher, epoch.pane, epoch.id, carry.scan_state)
         self._rule_marks: list[tuple[int, Mark]] = []
         self._status_marks: list[tuple[int, Mark]] = []
-        self.json_lines = JsonLineCollector()
+        self.json_lines = JsonLineCollector(self.text.first_index)
+        self.has_new_lines = False
+        """Whether the last take_progress() had new or rewritten lines."""
         self._repaint_detector = RepaintDetector(epoch.pane, epoch.id)
         self._has_changes = False
         if epoch.committed:
             self.refresh_secrets()
 
-    @property
-    def pending_line(self) -> str:
-        return Redactor(seen_secrets=self._seen_secrets).redact_lines([self._decoder.assembler.text])[0]
-
     def refresh_secrets(self) -> SeenSecrets:
         """Return the secrets seen recently, after scanning the end of the raw log for painted ones."""
         if self.final_size is not None:
-            return self._seen_secrets
+            return self.text.seen_secrets
         size = self.reader.read_size()
         self._painted_offset = max(self._painted_offset, size - _SECRET_LOOKBACK_BYTES)
         # Do not read past the end: the reader would look for another segment.
@@ -121,7 +142,12 @@ class EpochReader:
                 break
             self._painted_secrets.feed(b"".join(data for _, data, _ in pieces))
             self._painted_offset = pieces[-1][0] + len(pieces[-1][1])
-        return self._seen_secrets
+        return self.text.seen_secrets
+
+    @property
+    def pending_line(self) -> str:
+        """Return the incomplete line at the cursor, with any lines below it."""
+        return self.text.pending_text
 
     @property
     def is_fully_read(self) -> bool:
@@ -142,70 +168,70 @@ class EpochReader:
             # Segments were deleted or truncated by another process.
             if offset != self.read_offset:
                 self._skip_hole(offset, at)
-            self._process_decoded(self._decoder.feed(Delta(self.epoch.id, offset, data, at)), at)
+            self._process_decoded(self.text.feed(Delta(self.epoch.id, offset, data, at)), at)
+            self.json_lines.collect_lines(self.text, data)
             self.read_offset, self.last_byte_at = offset + len(data), at
             if is_turn_over():
                 break
         return self.read_offset - began
 
-    def set_width(self, width: int) -> None:
-        self._decoder.assembler.width = width
+    def resize(self, width: int, height: int) -> bool:
+        """Apply a new size of the pane; return True if lines left the screen."""
+        decoded = self.text.resize(width, height)
+        if decoded.lines:
+            self._process_decoded(decoded, self.last_byte_at)
+        return bool(decoded.lines)
 
     def take_paint_activity(self) -> PaintActivity | None:
         """Return how the pane repainted its screen since the last call, or None if it did not."""
         if self.final_size is not None:
             return self._repaint_detector.finish()
-        return self._repaint_detector.take_activity(
-            self.shells.activity_state.activity, self._decoder.assembler.row_jumps
-        )
+        return self._repaint_detector.take_activity(self.shells.activity_state.activity, self.text.row_jumps)
 
     def finish(self) -> None:
-        """Decode the unfinished last line of a closed epoch and close the log."""
+        """Settle the last lines of a closed epoch and close the log."""
         if self.final_size is not None and self.read_offset < self.final_size:
             self._record_hole(self.final_size, self.last_byte_at)
-        if (
-            self._begun.is_stored
-            and self._decoder.build_checkpoint()[0] == 0
-            and self._decoder.assembler.text == self._begun.text
-        ):
-            self._decoder.assembler.preset_line("", 0)
         self.shells.finish(self.read_offset)
-        self._process_decoded(self._decoder.finish(self.last_byte_at), self.last_byte_at)
+        self._process_decoded(self.text.finish(self.last_byte_at), self.last_byte_at)
+        # The commands that are lost now end with the last line.
+        self._final_anchors.append(LineAnchor(self.read_offset, self.text.settled_count))
         self.reader.close()
 
     def take_progress(self) -> EpochUpdate | None:
         """Return what has to be stored since the last call, or None if nothing was read."""
         if not self._has_changes:
             return None
-        committed, decoder_carry = self._decoder.build_checkpoint()
-        detections = self._line_scanner.scan_blocks(self._blocks, self._rule_marks)
+        first_index = self.text.first_index
+        update = self.text.take_update(self.last_byte_at)
+        self.has_new_lines = bool(update.new_lines)
+        detections = self._line_scanner.scan_update(update, self._rule_marks, first_index)
+        self.shells.resolve_edges(self._final_anchors, self.text.locate_anchors(), first_index)
+        commands, edges = self.shells.take_updates()
         carry = msgspec.msgpack.encode(
             EpochCarry(
-                decoder_carry=decoder_carry,
-                redactor_state=self._redactor.state,
                 activity_state=self.shells.activity_state,
                 end_mark_offset=self._end_mark_offset,
-                width=self._decoder.assembler.width,
-                begun=self._begun if committed == 0 else InitialLine(),
                 commands_state=self.shells.commands_state,
                 variable_rate=self._variable_rate,
                 scan_state=self._line_scanner.state,
+                text=update.carry,
             )
         )
-        commands, edges = self.shells.take_updates()
         progress = EpochUpdate(
             pane=self.epoch.pane,
             epoch=self.epoch.id,
-            committed=committed,
+            committed=update.committed,
             carry=carry,
-            blocks=tuple(self._blocks),
+            blocks=update.blocks,
             marks=tuple(self._marks),
             commands=commands,
             edges=edges,
             events=(*self._pending_events, *detections),
         )
-        self._blocks, self._marks, self._pending_events, self._rule_marks, self._has_changes = [], [], [], [], False
-        self.stored_offset = committed
+        self._marks, self._pending_events, self._rule_marks, self._final_anchors = [], [], [], []
+        self._has_changes = False
+        self.stored_offset = update.committed
         return progress
 
     def add_pending_matches(self, matches: Iterable[RuleMatch] = ()) -> bool:
@@ -224,11 +250,8 @@ class EpochReader:
         return gaps
 
     def _skip_hole(self, offset: int, at: int) -> None:
-        """Continue after missing segments with a new decoder, and record the hole as a gap."""
-        self._process_decoded(self._decoder.finish(self.last_byte_at), self.last_byte_at)
-        decoder = TextDecoder(offset, encode_carry(is_alternate=self._decoder.is_alternate))
-        decoder.assembler.width = self._decoder.assembler.width
-        self._decoder = decoder
+        """Continue after missing segments with an empty window, and record the hole as a gap."""
+        self._process_decoded(self.text.skip_hole(offset, self.last_byte_at), self.last_byte_at)
         self._record_hole(offset, at)
 
     def _record_hole(self, offset: int, at: int) -> None:
@@ -239,32 +262,13 @@ class EpochReader:
     def _process_decoded(self, decoded: DecodedOutput, at: int) -> None:
         self._has_changes = True
         self.lines_read += len(decoded.lines)
-        if decoded.lines or decoded.overwritten:
-            texts = self._redact_lines(decoded)
-            self._blocks.extend(build_blocks(self.epoch.id, decoded.lines, texts))
-            self.json_lines.collect_lines(decoded.lines, texts)
         for raw in decoded.marks:
             if raw.kind == "user_var" and raw.params["name"].startswith(NAME_PREFIX):
                 self._process_user_variable(raw, at)
             else:
                 self._process_mark(_redact_mark(raw), at)
         self._repaint_detector.observe_marks(decoded.marks)
-        self.shells.settle_lines(decoded.lines, self._decoder.next_line_start)
-
-    def _redact_lines(self, decoded: DecodedOutput) -> list[str]:
-        """Return the redacted lines. Text that a line overwrote is checked for secrets just before that line."""
-        texts: list[str] = []
-        for covered in decoded.overwritten:
-            index = bisect_left(decoded.lines, covered.start, key=lambda line: line.start)
-            texts += self._redactor.redact_lines([line.text for line in decoded.lines[len(texts) : index]])
-            self._redactor.learn_overwritten(covered.text)
-        texts += self._redactor.redact_lines([line.text for line in decoded.lines[len(texts) :]])
-        if self._seen_secrets:
-            self._seen_secrets.count_lines(
-                len(texts), is_repainting=self._decoder.assembler.row_jumps != self._row_jumps
-            )
-        self._row_jumps = self._decoder.assembler.row_jumps
-        return texts
+        self._final_anchors += decoded.anchors
 
     def _process_mark(self, mark: Mark, at: int) -> None:
         if mark.kind == "end_of_program":

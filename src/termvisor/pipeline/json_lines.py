@@ -1,16 +1,16 @@
 """Collect output lines that are JSON objects with a leading "type" field, as agents print in streaming mode.
 
-In: settled lines with their redacted texts. Out: the last _MAX_LINES candidates, printed by an unknown program.
+In: the text of an epoch after each read. Out: the last _MAX_LINES candidates, printed by an unknown program.
 """
 
 from collections import deque
-from collections.abc import Sequence
 
 from msgspec import Struct
 
-from termvisor.terminal.line_assembler import LINE_LIMIT, SettledLine
+from termvisor.pipeline.epoch_text import EpochText
 
 _JSON_PREFIX = '{"type":"'
+_PREFIX_BYTES = _JSON_PREFIX.encode()
 _MAX_LINES = 128
 
 
@@ -23,28 +23,31 @@ class PrintedLine(Struct, frozen=True):
 
 
 class JsonLineCollector:
-    def __init__(self) -> None:
+    def __init__(self, first_index: int) -> None:
+        self._next_index = first_index
         self._lines: deque[PrintedLine] = deque(maxlen=_MAX_LINES)
-        self._is_last_line_cut = False
-        """The last line reached LINE_LIMIT, so the next one is its continuation."""
+        self._last_bytes = b""
+        self._is_line_begun = False
 
-    def collect_lines(self, lines: Sequence[SettledLine], texts: Sequence[str]) -> None:
-        # One search for all lines, because most output has no candidates.
-        if _JSON_PREFIX in "\n".join(texts):
-            for index, line in enumerate(lines):
-                is_continuation = len(lines[index - 1].text) >= LINE_LIMIT if index else self._is_last_line_cut
-                if line.text.startswith(_JSON_PREFIX) and _is_whole_line(line) and not is_continuation:
-                    self._lines.append(PrintedLine(line.at, line.end, texts[index]))
-        if lines:
-            self._is_last_line_cut = len(lines[-1].text) >= LINE_LIMIT
+    def collect_lines(self, text: EpochText, data: bytes) -> None:
+        """Collect the lines that are complete after these bytes."""
+        # Most output has no candidates, so the bytes are searched first.
+        is_candidate = self._is_line_begun or _PREFIX_BYTES in self._last_bytes + data
+        self._last_bytes = (self._last_bytes + data[-len(_PREFIX_BYTES) :])[-len(_PREFIX_BYTES) :]
+        if not is_candidate:
+            return
+        lines = text.list_complete_lines(self._next_index)
+        self._next_index = max(self._next_index, text.first_index) + len(lines)
+        self._lines.extend(
+            PrintedLine(line.at, line.end, redacted)
+            for line, redacted in lines
+            # A line that was cut at the length limit does not end with the object.
+            if redacted.startswith(_JSON_PREFIX) and redacted.endswith("}")
+        )
+        self._is_line_begun = text.decoder.cursor_text.startswith(_JSON_PREFIX)
 
     def take_lines(self) -> list[PrintedLine]:
         """Return the lines collected since the last call."""
         taken = list(self._lines)
         self._lines.clear()
         return taken
-
-
-def _is_whole_line(line: SettledLine) -> bool:
-    """Return True if the line has more bytes than its text, which means that a newline ended it."""
-    return line.end - line.start > len(line.text.encode("utf-8", "replace"))

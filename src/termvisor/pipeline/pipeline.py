@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from termvisor.backends.pane_source import PaneCapture
 from termvisor.bus import Bus
 from termvisor.capture.output_rate import RateMeter
 from termvisor.capture.screen_sampler import PaintActivity
@@ -19,13 +20,18 @@ from termvisor.errors import StorageError
 from termvisor.log import get_logger
 from termvisor.model.event import Event
 from termvisor.model.ids import EpochId, PaneId
-from termvisor.model.terminal.output import Epoch, Gap, Mark
+from termvisor.model.terminal.output import Epoch, Gap, InitialLine, Mark
+from termvisor.model.terminal.shell_state import RecordedShellState
 from termvisor.pipeline.epoch_reader import EpochReader, encode_first_carry
+from termvisor.pipeline.epoch_text import seed_window
 from termvisor.pipeline.json_lines import PrintedLine
+from termvisor.pipeline.line_reader import LineReader
 from termvisor.pipeline.rule_matcher import RuleMatch, RuleMatcher
+from termvisor.pipeline.window_files import WindowFiles
 from termvisor.redaction import SeenSecrets
 from termvisor.store import EpochUpdate
 from termvisor.store.tables.output import OutputTable
+from termvisor.store.tables.pipeline_commit import CommitResult
 
 _SLICE_BYTES = 1 << 18
 # Commit early above this, to bound memory.
@@ -54,15 +60,16 @@ class FlushWaiter(Struct):
 class Pipeline:
     """Owner of the readers of all open epochs. The on_… callbacks are set when the daemon is assembled."""
 
-    encode_first_carry = staticmethod(encode_first_carry)
-
     def __init__(
         self, store: OutputTable, *, raw_dir: str, clock: Clock, flush_interval: float, nonce: str | None = None
     ):
         self._store, self._raw_dir, self._clock, self.nonce = store, raw_dir, clock, nonce
         self.flush_interval = flush_interval
         """Seconds that settled lines may wait to be committed together."""
+        self.window_files = WindowFiles(raw_dir)
         self._readers: dict[EpochId, EpochReader] = {}
+        self._next_lines: dict[PaneId, int] = {}
+        """Number of the next line that is stored for each pane."""
         self._grown_epochs: set[EpochId] = set()
         self._unstored_readers: dict[EpochId, EpochReader] = {}
         self._unstored_bytes = 0
@@ -85,6 +92,7 @@ class Pipeline:
         """Called with lines that may be JSON messages of an agent."""
         self.rate_meters: dict[PaneId, RateMeter] = {}
         self.current_readers: dict[PaneId, EpochReader] = {}
+        self.lines = LineReader(store, self.current_readers, self._next_lines)
         self.max_lag_s = self.average_lag_s = 0.0
         self.captured_bytes = 0
         self.storage_error = ""
@@ -93,16 +101,36 @@ class Pipeline:
     def build_folder_path(self, epoch: Epoch) -> str:
         return f"{self._raw_dir}/{epoch.pane}/{epoch.id}"
 
+    def begin_epoch(
+        self, epoch: Epoch, capture: PaneCapture, begun: InitialLine, shell: RecordedShellState | None = None
+    ) -> bytes:
+        """Save what the pane shows at the start of an epoch; return the carry to store with it."""
+        return encode_first_carry(epoch, seed_window(epoch, capture, begun, self.window_files), shell)
+
+    def discard_epoch(self, epoch: EpochId) -> None:
+        """Delete the decoder state of an epoch that was closed."""
+        self.window_files.delete_all(epoch)
+
     def open_epoch(self, epoch: Epoch) -> EpochReader:
         """Start reading an epoch at its committed offset and return its reader."""
         if epoch.id in self._readers:
             return self._readers[epoch.id]
-        reader = EpochReader(epoch, self.build_folder_path(epoch), self.nonce, self.matcher)
+        reader = EpochReader(epoch, self.build_folder_path(epoch), self.nonce, self.window_files, self.matcher)
         self._readers[epoch.id] = reader
+        self._next_lines[epoch.pane] = max(epoch.next_line, self._next_lines.get(epoch.pane, 1))
         self.current_readers[epoch.pane] = reader
         self.note_growth(epoch.id)
         self._report_paint_activity(reader)
         return reader
+
+    def discard_other_epochs(self, epochs: frozenset[EpochId]) -> None:
+        """Delete the decoder state of all epochs but these, which an earlier daemon may have left."""
+        self.window_files.delete_strays(epochs)
+
+    def count_lost_bytes(self, epoch: EpochId) -> int:
+        """Return how many bytes of an open epoch, already read by an earlier daemon, are no longer in its log."""
+        reader = self._readers.get(epoch)
+        return reader.text.lost_bytes if reader else 0
 
     def get_secrets(self, pane: PaneId) -> SeenSecrets:
         """Return the secrets that a pane showed recently, to redact pieces of them as well."""
@@ -117,9 +145,12 @@ class Pipeline:
             self._flush_at = self._clock.monotonic() if self._flush_at is None else self._flush_at
             self._wake.set()
 
-    def resize_pane(self, pane: PaneId, width: int) -> None:
-        if reader := self.current_readers.get(pane):
-            reader.set_width(width)
+    def resize_pane(self, pane: PaneId, width: int, height: int) -> None:
+        reader = self.current_readers.get(pane)
+        if reader is not None and reader.final_size is None and reader.resize(width, height):
+            self._unstored_readers[reader.epoch.id] = reader
+            self._flush_at = self._clock.monotonic() if self._flush_at is None else self._flush_at
+            self._wake.set()
 
     def note_growth(self, epoch: EpochId, size: int = 0) -> None:
         """Record that an epoch's log grew, to ``size`` bytes if that is known."""
@@ -291,7 +322,7 @@ class Pipeline:
             self._measure_lag(readers)
         self._storing_readers = {}
         for progress in batch:
-            if progress.blocks or progress.commands:
+            if readers[progress.epoch].has_new_lines or progress.commands:
                 self.changed_panes.publish(progress.pane)
         for reader in readers.values():
             self._release_reader(reader)
@@ -314,9 +345,17 @@ class Pipeline:
                 await self._clock.sleep(_STORE_RETRY_DELAY_S)
             else:
                 self.storage_error = ""
+                self._confirm_stored(batch, stored)
                 for event in stored.events:
                     self.events.publish(event)
                 return
+
+    def _confirm_stored(self, batch: list[EpochUpdate], stored: CommitResult) -> None:
+        """Count the stored lines. Must not wait, because readers would see a line twice or not at all."""
+        for pane, last in stored.last_lines.items():
+            self._next_lines[pane] = last + 1
+        for update in batch:
+            self._storing_readers[update.epoch].text.confirm_stored()
 
     def _release_reader(self, reader: EpochReader) -> None:
         """Drop a finished epoch once its last byte is stored, and resolve its finish_epoch()."""
@@ -324,7 +363,7 @@ class Pipeline:
         if epoch in self._readers:
             return
         if self.current_readers.get(pane) is reader:
-            del self.current_readers[pane]
+            del self.current_readers[pane], self._next_lines[pane]
             self.rate_meters.pop(pane, None)
         future = self._finish_futures.pop(epoch, None)
         if future is not None:

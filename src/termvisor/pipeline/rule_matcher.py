@@ -1,4 +1,4 @@
-"""Match rules against the settled lines, marks and new screen rows of panes, and build detections from the matches.
+"""Match rules against the complete lines, marks and new screen rows of panes, and build detections from the matches.
 
 In: redacted texts and the agents in each pane. Out: rule matches. A rule for an agent applies only where that agent
 runs. A match without a known agent is kept for some seconds, because agents are recognised after their first output.
@@ -7,7 +7,6 @@ runs. A match without a known agent is kept for some seconds, because agents are
 from _blake2 import blake2b  # hashlib would load OpenSSL: four megabytes
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
-from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,7 +20,8 @@ from termvisor.model.detection.reset_time import ResetTimeContext, parse_reset_t
 from termvisor.model.detection.rule import Rule
 from termvisor.model.event import Scalar
 from termvisor.model.ids import EpochId, PaneId, RuntimeId
-from termvisor.model.terminal.output import Mark, TextBlock
+from termvisor.model.terminal.output import Mark
+from termvisor.pipeline.epoch_text import TextUpdate, UnseenLines
 from termvisor.store.tables.pipeline_commit import StreamDetection
 
 LINES_BEFORE = 3
@@ -30,6 +30,8 @@ _MAX_CONTEXT_CHARS, _MAX_CAPTURE_CHARS = 500, 400
 _LIMIT_END_CAPTURES = {"resets_at": "", "try_again_at": "", "try_again_in": "in "}
 """Captures with the time at which a limit resets, and the word to put before each for parsing."""
 MAX_PENDING_DETECTIONS = 16
+# More than one screen shows.
+_MAX_MATCHED_TEXTS = 128
 _PENDING_TIMEOUT_NS = 10 * NS
 # Output read within this time after its exit may still be the agent's.
 _EXIT_GRACE_NS = 10 * NS
@@ -183,7 +185,7 @@ class RuleMatcher:
 
 
 class LineScanState(Struct, frozen=True, array_like=True):
-    """State carried to the next batch: the last lines, and the detections whose agent is not known yet."""
+    """State carried to the next update: the last stored lines, and the detections whose agent is not known yet."""
 
     last_lines: tuple[str, ...] = ()
     pending: tuple[PendingDetection, ...] = ()
@@ -193,17 +195,18 @@ class LineScanner:
     def __init__(self, matcher: RuleMatcher, pane: PaneId, epoch: EpochId, state: LineScanState):
         self._matcher = matcher
         self.state = state
-        self._line_location = TextLocation(pane=pane, epoch=epoch, source="stream")
-        self._mark_location = replace(self._line_location, source="mark")
+        self._location = TextLocation(pane=pane, epoch=epoch, source="stream")
+        self._mark_location = replace(self._location, source="mark")
+        self._matched_texts: dict[tuple[int, str], str] = {}
 
-    def scan_blocks(
-        self, blocks: Sequence[TextBlock], marks: Sequence[tuple[int, Mark]]
+    def scan_update(
+        self, update: TextUpdate, marks: Sequence[tuple[int, Mark]], first_index: int
     ) -> tuple[StreamDetection, ...]:
-        """Return the detections to store with these lines and marks, and pending ones whose agent is now known."""
-        texts = [line for block in blocks for line in block.lines]
-        line_matches = self._matcher.match_lines(
-            self._line_location, texts, partial(_find_line_time, blocks), self.state.last_lines
-        )
+        """Return the detections to store with an update and these marks, and pending ones whose agent is now known.
+
+        ``first_index`` is the index of the first line that the update stores.
+        """
+        line_matches = [match for new in update.new_lines for match in self._match_new_lines(new)]
         mark_matches = [
             match
             for at, mark in marks
@@ -211,29 +214,40 @@ class LineScanner:
             for match in self._matcher.match_mark(self._mark_location, f"{mark.kind} {mark.text}", at)
         ]
         ready, pending = self._matcher.retry_pending(self.state.pending) if self.state.pending else ([], ())
-        pending += self._matcher.list_pending([*line_matches, *mark_matches])
-        last = (*self.state.last_lines, *texts[-LINES_BEFORE:])[-LINES_BEFORE:] if texts else self.state.last_lines
-        self.state = LineScanState(last, pending[-MAX_PENDING_DETECTIONS:])
+        pending += self._matcher.list_pending([*(match for _, match in line_matches), *mark_matches])
+        stored = [line for block in update.blocks[-LINES_BEFORE:] for line in block.lines]
+        last_lines = (*self.state.last_lines, *stored[-LINES_BEFORE:])[-LINES_BEFORE:]
+        self.state = LineScanState(last_lines, pending[-MAX_PENDING_DETECTIONS:])
         return (
             *(StreamDetection(detection) for detection in ready),
-            *(StreamDetection(match.detection, match.line) for match in line_matches if match.detection),
+            *(StreamDetection(one.detection, index - first_index) for index, one in line_matches if one.detection),
             *(StreamDetection(match.detection) for match in mark_matches if match.detection),
         )
+
+    def _match_new_lines(self, new: UnseenLines) -> list[tuple[int, RuleMatch]]:
+        """Return the matches with the index of their line; each text of a line is matched once by a rule."""
+        before = (*self.state.last_lines, *new.before[-LINES_BEFORE:])[-LINES_BEFORE:]
+        matches = self._matcher.match_lines(self._location, new.texts, lambda place: new.run.lines[place].at, before)
+        found = [(new.run.first + match.line, match) for match in matches]
+        is_new = [self._is_new_match(index, match, new.texts[match.line]) for index, match in found]
+        return [item for item, is_wanted in zip(found, is_new, strict=True) if is_wanted]
+
+    def _is_new_match(self, index: int, match: RuleMatch, text: str) -> bool:
+        """Return False if the rule matched the same text in this line before: only something beside it changed."""
+        start, end = match.unowned_detection.evidence["start"], match.unowned_detection.evidence["end"]
+        matched = text[int(start or 0) : int(end or 0)]
+        key = (index, match.rule.id)
+        is_new = self._matched_texts.pop(key, None) != matched
+        self._matched_texts[key] = matched
+        if len(self._matched_texts) > _MAX_MATCHED_TEXTS:
+            del self._matched_texts[next(iter(self._matched_texts))]
+        return is_new
 
     def add_pending(self, matches: Iterable[RuleMatch]) -> bool:
         """Keep matches on this pane's screen until their agent is known; return True if any are pending."""
         pending = (*self.state.pending, *self._matcher.list_pending(matches))
         self.state = replace(self.state, pending=pending[-MAX_PENDING_DETECTIONS:])
         return bool(pending)
-
-
-def _find_line_time(blocks: Sequence[TextBlock], line: int) -> int:
-    """Return when a line was printed. The search is linear, but runs only for the few lines that match."""
-    for block in blocks:
-        if line < len(block.lines):
-            return block.until
-        line -= len(block.lines)
-    return blocks[-1].until
 
 
 def find_owner(rule: Rule, presences: Sequence[AgentPresence], at: int, gating: GatingOptions) -> AgentPresence | None:

@@ -107,7 +107,8 @@ class SightingRecorder:
         """Mark rows as known if they were printed as lines: programs on the main screen both print and repaint."""
         pane, hash_row = sample.lifetime.pane, build_row_hasher(sample.lifetime)
         await self._pipeline.wait_stored(pane)
-        lines = {hash_row(line.text) for line in await self._store.output.read_lines(pane, limit=_RECENT_LINES)}
+        printed = await self._pipeline.lines.read_printed(pane, _RECENT_LINES)
+        lines = {hash_row(line.text) for line in printed}
         for row in rows:
             if is_new_row(row) and row.fold in lines:
                 self._remember_row(row.fold, _STREAM_LINE_ID)

@@ -50,6 +50,10 @@ class PaneContext(Struct, frozen=True, kw_only=True):
     is_human_typing: bool = False
 
 
+# The pane attribute that a protected pattern such as `session:prod*` matches.
+PROTECTED_NAME_KINDS = ("session", "window", "title", "target", "agent", "foreground", "pane")
+
+
 class LocalTime(Struct, frozen=True):
     """The user's local time. Monday is 0, and ``minute`` counts from midnight."""
 

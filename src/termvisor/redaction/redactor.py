@@ -77,12 +77,6 @@ class Redactor:
             names.setdefault(number, set()).add(name)
         return [self._redact_line(text, frozenset(names.get(number, _NO_KINDS))) for number, text in enumerate(texts)]
 
-    def learn_overwritten(self, text: str) -> None:
-        """Learn the secrets of a line that was overwritten, without changing the stream's state."""
-        saved = self._open_secret, self._previous_line
-        self.redact_lines([text])
-        self._open_secret, self._previous_line = saved
-
     def _redact_multiline(self, text: str) -> str:
         return "\n".join(part for line in text.split("\n") for part in self.redact_lines([line]))
 

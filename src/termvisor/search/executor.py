@@ -2,18 +2,20 @@
 
 In: a SearchQuery. Out: a SearchResult. There are three pools: blocks of printed lines, screen rows, and messages of
 agent transcripts. Reading and matching run in slices in the store's reader thread, so that a long search does not
-block other readers.
+block other readers. Lines that are still on a pane's screen are not stored; they are searched in memory.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from heapq import merge
 from itertools import islice
+from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.model.ids import PaneId
+from termvisor.model.terminal.output import Line
 from termvisor.model.terminal.search_query import SearchHit, SearchQuery, SearchResult
 from termvisor.search import query_tree
 from termvisor.search.line_match import LinePrefilter, SearchableLine, find_spans, is_match
@@ -33,26 +35,87 @@ MAX_RANKED = 2000
 """Maximum number of matches in each pool, the newest ones, that are ranked by relevance."""
 
 
+class UnstoredLines(Protocol):
+    """The lines of panes that are not stored yet, in memory."""
+
+    def find_unstored(self, can_match: Callable[[str], bool]) -> list[list[Line]]:
+        """Return the lines of each pane whose joined text may match."""
+        ...
+
+
+class _NoUnstoredLines:
+    def find_unstored(self, can_match: Callable[[str], bool]) -> list[list[Line]]:
+        return []
+
+
 class _SearchPlan(Struct, frozen=True):
     node: query_tree.QueryNode
     index_query: str
     spans: dict[SearchPool, list[IdRange]]
+    searches_stream: bool
 
 
-async def search(store: Store, query: SearchQuery, now: int) -> SearchResult:
+async def search(
+    store: Store, query: SearchQuery, now: int, unstored_lines: UnstoredLines | None = None
+) -> SearchResult:
     """Return the matching lines, newest first, or those of the best blocks first with ``rank="relevance"``.
 
     Raises BadRequest if the query is malformed.
     """
     plan = await store.read(lambda reader: _build_plan(reader, query, now))
+    # Memory first: a line that is stored during the search is then found twice rather than not at all.
+    unstored = _UnstoredText(plan, unstored_lines or _NoUnstoredLines())
     if query.rank == "recency":
         result = await _search_newest(store, plan, query.limit)
     else:
         result = await store.read(lambda reader: _rank_hits(reader, plan, query.limit))
+    result = unstored.merge_into(result, query)
     if not query.context:
         return result
-    hits = await store.read(lambda reader: tuple(_add_context(reader, hit, query.context) for hit in result.hits))
+    hits = await store.read(
+        lambda reader: tuple(
+            unstored.add_context(_add_context(reader, hit, query.context), query.context) for hit in result.hits
+        )
+    )
     return replace(result, hits=hits)
+
+
+class _UnstoredText:
+    """The unstored lines of the panes that may match, and the hits in them, newest first."""
+
+    def __init__(self, plan: _SearchPlan, source: UnstoredLines):
+        matcher = _BlockMatcher(plan.node)
+        found = source.find_unstored(matcher.can_match) if plan.searches_stream else []
+        self._lines = {lines[0].pane: lines for lines in found if lines}
+        hits = [
+            hit for lines in self._lines.values() for line in lines for hit in matcher.find_hits(_build_block(line))
+        ]
+        self._hits = sorted(hits, key=lambda hit: (-hit.line.at, -hit.line.number))
+
+    def merge_into(self, result: SearchResult, query: SearchQuery) -> SearchResult:
+        """Add the hits to those in the store; with ``rank="relevance"`` they come first."""
+        stored = [hit for hit in result.hits if hit.screen is not None or hit.role or not self._is_unstored(hit.line)]
+        hits = [*self._hits, *stored]
+        if query.rank == "recency":
+            hits = list(merge(self._hits, stored, key=lambda hit: -hit.line.at))
+        return replace(result, hits=tuple(hits[: query.limit]))
+
+    def add_context(self, hit: SearchHit, count: int) -> SearchHit:
+        """Add the unstored lines around a printed line to its context."""
+        lines = self._lines.get(hit.line.pane)
+        if lines is None or hit.screen is not None or hit.role:
+            return hit
+        number = hit.line.number
+        before = [line.text for line in lines if number - count <= line.number < number]
+        after = [line.text for line in lines if number < line.number <= number + count]
+        return replace(hit, before=(*hit.before, *before)[-count:], after=(*hit.after, *after)[:count])
+
+    def _is_unstored(self, line: Line) -> bool:
+        return line.pane in self._lines and line.number >= self._lines[line.pane][0].number
+
+
+def _build_block(line: Line) -> StoredBlock:
+    return StoredBlock(0, line.pane, line.epoch, line.number, 1, line.at, line.at, line.source, line.text)
 
 
 def _build_plan(reader: SearchReader, query: SearchQuery, now: int) -> _SearchPlan:
@@ -60,7 +123,9 @@ def _build_plan(reader: SearchReader, query: SearchQuery, now: int) -> _SearchPl
     if query.pane is not None:
         parts.append(query_tree.PanesNode(frozenset({query.pane})))
     node = _resolve_names(query_tree.AndNode(tuple(parts)), reader)
-    return _SearchPlan(node, query_tree.build_index_query(node) or "", _find_id_spans(reader, node))
+    searches_stream = "stream" in query_tree.find_sources(node)
+    spans = _find_id_spans(reader, node)
+    return _SearchPlan(node, query_tree.build_index_query(node) or "", spans, searches_stream)
 
 
 def _find_id_spans(reader: SearchReader, node: query_tree.QueryNode) -> dict[SearchPool, list[IdRange]]:
@@ -168,6 +233,10 @@ def _score_blocks(reader: SearchReader, plan: _SearchPlan, pool: SearchPool) -> 
 class _BlockMatcher:
     def __init__(self, node: query_tree.QueryNode):
         self._node, self._prefilter, self._split = node, LinePrefilter(node), get_tokenizer()
+
+    def can_match(self, text: str) -> bool:
+        """Return False if no line of the text can match."""
+        return bool(self._prefilter.select_lines(text))
 
     def find_hits(self, block: StoredBlock) -> Iterator[SearchHit]:
         """Yield the matching lines of a block, newest first."""

@@ -16,6 +16,7 @@ from termvisor.model.detection.rule import Severity
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.output import TextSource
 from termvisor.search import query_tree
+from termvisor.store.sqlite.index_text import EMOJI_RANGES
 
 T = TypeVar("T")
 WordSplitter = Callable[[str], list[tuple[int, int, str]]]
@@ -33,7 +34,7 @@ _OPERATORS: dict[str, QueryTokenKind] = {"AND": "and", "OR": "or", "NOT": "not"}
 _FILTER_NAME = re.compile(r"(pane|session|target|since|until|source|agent|role|event|rule|severity):")
 _QUOTED_TEXT = re.compile(r'"([^"]*)"(\*?)')
 _BARE_WORD = re.compile(r'[^\s"]+')
-_NEGATION_SIGN = re.compile(r'-(?=[^\W_]|["(])')
+_NEGATION_SIGN = re.compile(rf'-(?=[^\W_]|[{EMOJI_RANGES}"(])')
 
 
 class QueryToken(Struct, frozen=True, kw_only=True):
@@ -150,7 +151,7 @@ class _QueryParser:
         if not words:
             raise build_query_error(
                 token,
-                f"{token.text!r} has no letter or digit to search for",
+                f"{token.text!r} has no letter, digit or emoji to search for",
                 "Punctuation cannot be searched alone; remove it or quote it together with a word.",
             )
         return query_tree.PhraseNode(words, token.is_prefix)

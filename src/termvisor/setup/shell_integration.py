@@ -14,6 +14,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from termvisor.errors import ConfigError, Unsupported
+from termvisor.model.paths import Paths
 
 Shell = Literal["bash", "zsh", "fish"]
 SHELLS: tuple[Shell, ...] = get_args(Shell)
@@ -25,10 +26,13 @@ _END_LINE_PATTERN = re.compile(rb"^" + re.escape(_END_MARKER) + rb"\r?(?:\n|\Z)"
 _NOTE_FILE_CREATED, _NOTE_NEWLINE_ADDED = b" (made this file)", b" (ended the line above)"
 
 
-def build_snippet(shell: Shell, nonce_file: str) -> bytes:
+def build_snippet(shell: Shell, paths: Paths) -> bytes:
     """Return the shell code. It contains the path of the nonce file, never the nonce itself."""
     with open(os.path.join(_SNIPPET_FOLDER, f"termvisor.{shell}"), "rb") as file:
-        return file.read().replace(b"@NONCE_FILE@", os.fsencode(_quote_path(nonce_file, shell)))
+        code = file.read()
+    for name, path in ((b"@NONCE_FILE@", paths.nonce_file), (b"@STATE_DIR@", paths.shell_state_dir)):
+        code = code.replace(name, os.fsencode(_quote_path(path, shell)))
+    return code
 
 
 def _quote_path(path: str, shell: Shell) -> str:

@@ -10,16 +10,16 @@ from termvisor.store.sqlite.database import Database
 from termvisor.store.sqlite.retrying_database import RetryingDatabase, WriteRetry
 from termvisor.store.tables.accounts import AccountTable
 from termvisor.store.tables.agent_facts import AgentFactTable
-from termvisor.store.tables.approvals import ApprovalTable, PermitTable
+from termvisor.store.tables.approvals import ApprovalTable, PermitTable, ReservationTable
 from termvisor.store.tables.audit import AuditTable
 from termvisor.store.tables.commands import CommandTable
 from termvisor.store.tables.deliveries import DeliveryTable
+from termvisor.store.tables.derived_text import DerivedTextTable
 from termvisor.store.tables.detections import DetectionTable
 from termvisor.store.tables.events import EventTable
 from termvisor.store.tables.notification_outbox import NotificationOutbox
 from termvisor.store.tables.output import OutputTable
 from termvisor.store.tables.panes import PaneTable
-from termvisor.store.tables.reservations import ReservationTable
 from termvisor.store.tables.screens import BaselineScreenTable, SightingTable
 from termvisor.store.tables.search_queries import SearchReader
 from termvisor.store.tables.sessions import SessionTable
@@ -37,6 +37,7 @@ class Store:
         self._clock = clock
         self.panes = PaneTable(db)
         self.output = OutputTable(db)
+        self.derived_text = DerivedTextTable(db)
         self.events = EventTable(db)
         self.detections = DetectionTable(db)
         self.sightings = SightingTable(db)

@@ -253,8 +253,14 @@ def read_start_time(pid: int) -> int:
     return 0 if process is None else process.started
 
 
-def count_children(pid: int) -> int | None:
-    """Return the number of running child processes; None if it cannot be read."""
+def count_read_bytes(pid: int) -> int | None:
+    """Return how many bytes a process has read with read() and the like since it started; None if unknown."""
+    words = read_file(f"/proc/{pid}/io").split()
+    return int(words[1]) if words[:1] == [b"rchar:"] else None
+
+
+def list_children(pid: int) -> list[int] | None:
+    """Return the child processes, including zombies, in no order; None if they cannot be read."""
     children: list[bytes] = []
     try:
         for task in os.listdir(f"/proc/{pid}/task"):
@@ -262,7 +268,22 @@ def count_children(pid: int) -> int | None:
                 children += file.read().split()
     except OSError:  # it has exited, or this is not Linux
         return None
-    return sum(read_start_time(int(child)) > 0 for child in children)
+    return [int(child) for child in children]
+
+
+def count_children(pid: int) -> int | None:
+    """Return the number of running child processes; None if it cannot be read."""
+    children = list_children(pid)
+    return None if children is None else sum(read_start_time(child) > 0 for child in children)
+
+
+def read_run_count(pid: int) -> int | None:
+    """Return how often the kernel has run the process (its main thread); None if that is unknown.
+
+    A process whose count did not change has done nothing since.
+    """
+    fields = read_file(f"/proc/{pid}/schedstat").split()
+    return int(fields[2]) if len(fields) == 3 else None
 
 
 def list_ancestor_names(pid: int) -> list[str]:

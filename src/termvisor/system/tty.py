@@ -64,6 +64,24 @@ def is_printing_in_pane(pid: int, started: int, pane_pid: int) -> bool | None:
     return is_foreground and _is_printing_to(pid, process.terminal)
 
 
+def read_terminal_size(path: str) -> tuple[int, int] | None:
+    """Return the columns and rows of a terminal; None if it cannot be opened.
+
+    It is closed at once: a terminal that is held open would keep its pane from noticing that its program exited.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:  # the pane is gone, or the terminal belongs to another user
+        return None
+    try:
+        size = os.get_terminal_size(descriptor)
+    except OSError:  # hung up
+        return None
+    finally:
+        os.close(descriptor)
+    return size.columns, size.lines
+
+
 def _get_process_group(pid: int) -> int:
     try:
         return os.getpgid(pid)
@@ -109,6 +127,13 @@ def is_busy(pid: int, tty: str) -> bool:
     """
     foreground = find_foreground(pid)
     return foreground is not None and _is_echoing(tty) and _is_not_reading_input(foreground.group)
+
+
+def is_line_editor_active(tty: str) -> bool:
+    """Return True if the terminal's program edits lines itself: canonical mode is off. False if unknown."""
+    with contextlib.suppress(OSError, termios.error), _open_tty(tty) as descriptor:
+        return not termios.tcgetattr(descriptor)[3] & termios.ICANON
+    return False
 
 
 def _is_echoing(tty: str) -> bool:

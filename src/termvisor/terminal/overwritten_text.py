@@ -1,7 +1,7 @@
-"""Track text that is overwritten in a line, if a piece remains that may be part of a secret.
+"""Track text that is overwritten or erased and may contain a secret.
 
-The settled line shows only the piece, or the text joined to something written beside it, so the redactor must see the
-original once.
+If a piece of a word remains, the stored line shows only that piece, or the text joined to something written beside it.
+If a whole row goes, a program may paint a part of it again elsewhere. So the redactor must see the original once.
 """
 
 import re
@@ -12,9 +12,15 @@ from msgspec import Struct
 _PIECE_LENGTH = 8
 # In normal output this happens once or twice per line. The limit is for hostile output.
 _MAX_OVERWRITES_PER_LINE = 32
+_NOTHING_SHOWN = ("", _MAX_OVERWRITES_PER_LINE)
+_MAX_LINES = 16
 _RUN_CHARACTERS = frozenset(ascii_letters + digits + "_+/%=.~-")
 _match_run = re.compile(rf"[\w+/%=.~-]{{{_PIECE_LENGTH}}}", re.ASCII).match
 _LINE_END = "\n"
+# Shorter words are no secrets by themselves.
+_find_long_run = re.compile(r"[\w+/%=.~-]{16}", re.ASCII).search
+# Rows that are erased and painted again need not be recorded each time.
+_MAX_RECENT = 64
 
 
 class OverwrittenLine(Struct, frozen=True, gc=False):
@@ -25,23 +31,44 @@ class OverwrittenLine(Struct, frozen=True, gc=False):
 
 
 class OverwriteTracker:
-    """Recorder of overwritten texts, one line at a time."""
+    """Recorder of overwritten texts; lines are identified by their start."""
+
+    __slots__ = ("_last_shown", "_overwritten", "_recent")
 
     def __init__(self) -> None:
         self._overwritten: list[OverwrittenLine] = []
-        self.begin_line()
-
-    def begin_line(self) -> None:
-        self._last_shown, self._remaining = "", _MAX_OVERWRITES_PER_LINE
+        self._last_shown: dict[int, tuple[str, int]] = {}
+        self._recent: dict[int, None] = {}
 
     def record_overwrite(self, piece: str, start: int, shown: str) -> None:
         """Record the text ``shown`` before an overwrite that leaves ``piece``, unless it has just been recorded."""
-        if piece not in self._last_shown and self._remaining:
-            self._last_shown, self._remaining = shown + _LINE_END, self._remaining - 1
-            self._overwritten.append(OverwrittenLine(start, shown))
+        if not self.is_new(piece, start):
+            return
+        _, remaining = self._last_shown.get(start, _NOTHING_SHOWN)
+        if len(self._last_shown) >= _MAX_LINES:
+            del self._last_shown[next(iter(self._last_shown))]
+        self._last_shown[start] = (shown + _LINE_END, remaining - 1)
+        self._overwritten.append(OverwrittenLine(start, shown))
+
+    def is_new(self, piece: str, start: int) -> bool:
+        """Return True if the text of the line at ``start`` has not just been recorded, and not too often."""
+        last_shown, remaining = self._last_shown.get(start, _NOTHING_SHOWN)
+        return remaining > 0 and piece not in last_shown
+
+    def record_loss(self, start: int, shown: str) -> None:
+        """Record a line that goes, if it has a long word and was not recorded recently."""
+        key = hash(shown)
+        if _find_long_run(shown) is None or key in self._recent:
+            return
+        if len(self._recent) >= _MAX_RECENT:
+            del self._recent[next(iter(self._recent))]
+        self._recent[key] = None
+        self._overwritten.append(OverwrittenLine(start, shown))
 
     def take_overwritten(self) -> tuple[OverwrittenLine, ...]:
         """Return the overwritten lines since the last call."""
+        if not self._overwritten:
+            return ()
         taken, self._overwritten = tuple(self._overwritten), []
         return taken
 

@@ -1,8 +1,8 @@
 """Derive a pane's activity, its shell commands (started, finished, lost) and their output from marks. Pure.
 
-In: the marks and settled lines of one epoch in order. Out: the activity (at a prompt, running a command, on the
-alternate screen, or unknown), and updates of commands with the bounds of their output. Invariant: the result depends
-only on the input; ActivityState and ShellCommandsState are the whole state, and their texts are redacted.
+In: the marks of one epoch in order, and the lines they are anchored to. Out: the activity (at a prompt, running a
+command, on the alternate screen, or unknown), and updates of commands with the bounds of their output. Invariant: the
+result depends only on the input. ActivityState and ShellCommandsState are the whole state; their texts are redacted.
 
 Any program can print shell marks. Only a mark with our nonce is proven. Once a pane has shown our nonce, shell marks
 without it are ignored, so that printing a hostile file cannot fake a prompt or an exit status.
@@ -11,7 +11,6 @@ Shells may be nested. The mark of a prompt names its shell (``aid=``); those of 
 prompt or starts a command runs no other: any command still open there, and all nested in it, ended without a mark.
 """
 
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
@@ -20,12 +19,12 @@ from msgspec.structs import replace
 from termvisor.model.terminal.command import CommandBoundary, CommandUpdate
 from termvisor.model.terminal.output import Mark, MarkKind
 from termvisor.model.terminal.pane import InputState, PaneActivity
-from termvisor.terminal.line_assembler import SettledLine
+from termvisor.terminal.row_window import LineAnchor
 
 MAX_SHELL_DEPTH = 8
 """Maximum nesting of shells. Beyond it the outermost are abandoned."""
 MAX_UNCERTAIN_EDGES = 64
-"""Limit for a line that consists only of marks. Older edges keep their stored estimate."""
+"""Limit for output that consists only of marks. Older edges keep their stored estimate."""
 
 
 class ActivityState(Struct, frozen=True, kw_only=True):
@@ -70,8 +69,9 @@ class ShellCommandsState(Struct, frozen=True, array_like=True):
 class ShellTracker:
     """Tracker of one epoch's marks; ``nonce`` is the nonce given to its shell.
 
-    The first or last line of a command's output is certain once the line that contains its mark is settled. Until then
-    the edge is kept and reported with an estimate, so that every command has line numbers at each commit.
+    The first or last line of a command's output is certain once the line that its mark is anchored to is final. Until
+    then the edge is kept and reported with an estimate, so that every command has line numbers at each commit. The
+    ``row`` of an edge is the offset of its mark.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class ShellTracker:
         self._shells, self._edges = commands.shells, commands.edges
         self._updates: dict[int, CommandUpdate] = {}
         self._certain_edges: list[tuple[CommandBoundary, int]] = []
-        self._line_count = 0
+        self._estimates: dict[int, int] = {}
         self.last_command_at = 0
         """Time of the last proven command start since this tracker was created; 0 if there was none."""
 
@@ -107,34 +107,39 @@ class ShellTracker:
             if is_proven or not self.activity_state.has_nonce:
                 _SHELL_HANDLERS[mark.kind](self, mark, at, is_proven)
 
-    def settle_lines(self, lines: Sequence[SettledLine], row: int) -> None:
-        """Add the next settled lines; all later lines start at or after ``row``."""
-        for edge in self._edges:
-            if edge.row <= row:
-                before = bisect_left(lines, edge.row, key=lambda line: line.start)
-                self._certain_edges.append((edge, self._line_count + before))
-        self._edges = tuple(edge for edge in self._edges if edge.row > row)
-        self._line_count += len(lines)
+    def resolve_edges(self, final: Sequence[LineAnchor], current: Sequence[LineAnchor], first_index: int) -> None:
+        """Assign lines to edges: anchors that became ``final``, and those that may still change.
+
+        ``first_index`` is the index of the first line since the last take_updates(). An edge without an anchor keeps
+        its stored estimate.
+        """
+        if not self._edges:
+            return
+        lines = {anchor.mark: anchor.line - first_index for anchor in final}
+        self._certain_edges += [(edge, lines[edge.row]) for edge in self._edges if edge.row in lines]
+        self._edges = tuple(edge for edge in self._edges if edge.row not in lines)
+        self._estimates = {anchor.mark: anchor.line - first_index for anchor in current}
 
     def finish(self, offset: int) -> None:
         """Mark the running commands as lost at the end of the epoch."""
-        self._abandon(self._shells.running, offset, offset)
+        self._abandon(self._shells.running, offset)
 
     def take_updates(self) -> tuple[tuple[CommandUpdate, ...], tuple[tuple[CommandBoundary, int], ...]]:
-        """Return the commands and edges (with their line numbers) to store since the last call."""
-        estimated = [(edge, self._line_count + 1) for edge in self._edges]
+        """Return the commands and edges to store since the last call, with the number of lines before each edge."""
+        estimates = self._estimates
+        estimated = [(edge, estimates[edge.row]) for edge in self._edges if edge.row in estimates]
         updates = tuple(self._updates.values()), (*self._certain_edges, *estimated)
-        self._updates, self._certain_edges, self._line_count = {}, [], 0
+        self._updates, self._certain_edges, self._estimates = {}, [], {}
         return updates
 
     def _accept_proof(self, mark: Mark, at: int) -> None:
         """Drop what unproven marks reported before, because a program may have forged them."""
         if not self.activity_state.has_nonce:
             self.activity_state = replace(self.activity_state, has_nonce=True, command_line=None)
-        # A command-line mark has no row at which output could end.
+        # A command-line mark is not anchored to a line at which output could end.
         if mark.kind != "command_line":
             unproven = [command for command in self._shells.running if not command.update.is_proven]
-            self._abandon(unproven, mark.offset, mark.row)
+            self._abandon(unproven, mark.offset)
         if mark.kind == "command_start":
             self.last_command_at = at
 
@@ -153,14 +158,14 @@ class ShellTracker:
         shell = mark.params.get("aid", self._shells.shell)
         self._abandon_shell(shell, mark)
         if len(self._shells.running) >= MAX_SHELL_DEPTH:
-            self._abandon(self._shells.running[:1], mark.offset, mark.row)
+            self._abandon(self._shells.running[:1], mark.offset)
         announced = self._shells.announced if self._shells.is_announced_proven == is_proven else None
         line, cwd = mark.text or announced, self._shells.cwd
         update = CommandUpdate(start=mark.offset, started_at=at, line=line, cwd=cwd, is_proven=is_proven)
         running = (*self._shells.running, RunningCommand(update, shell))
         self._shells = replace(self._shells, running=running, announced=None, shell=shell)
         self._report(update)
-        self._add_edge(update, mark.row, is_end=False)
+        self._add_edge(update, mark.offset, is_end=False)
         state = self.activity_state
         activity = PaneActivity(
             kind="command", since=at, command_line=mark.text or state.command_line, is_proven=is_proven
@@ -178,7 +183,7 @@ class ShellTracker:
         if not indexes:
             return
         ended = running[indexes[-1]]
-        self._abandon(running[indexes[-1] + 1 :], mark.offset, mark.row)
+        self._abandon(running[indexes[-1] + 1 :], mark.offset)
         update = replace(
             ended.update,
             ended_at=at,
@@ -189,7 +194,7 @@ class ShellTracker:
         )
         self._shells = replace(self._shells, running=running[: indexes[-1]], shell=ended.shell)
         self._report(update)
-        self._add_edge(update, mark.row, is_end=True)
+        self._add_edge(update, mark.offset, is_end=True)
 
     def _set_command_line(self, mark: Mark, _at: int, is_proven: bool) -> None:
         """Set the command line, which some shells report before the start of the command and others after it."""
@@ -211,21 +216,21 @@ class ShellTracker:
         """Abandon the command of this shell and all nested in it."""
         running = self._shells.running
         first = next((index for index, command in enumerate(running) if command.shell == shell), len(running))
-        self._abandon(running[first:], mark.offset, mark.row)
+        self._abandon(running[first:], mark.offset)
 
-    def _abandon(self, lost: Sequence[RunningCommand], offset: int, row: int) -> None:
+    def _abandon(self, lost: Sequence[RunningCommand], offset: int) -> None:
         running = tuple(command for command in self._shells.running if command not in lost)
         self._shells = replace(self._shells, running=running)
         for command in lost:
             update = replace(command.update, end=offset, status="lost")
             self._report(update)
-            self._add_edge(update, row, is_end=True)
+            self._add_edge(update, offset, is_end=True)
 
     def _report(self, update: CommandUpdate) -> None:
         self._updates[update.start] = update
 
-    def _add_edge(self, update: CommandUpdate, row: int, *, is_end: bool) -> None:
-        edge = CommandBoundary(update.start, row, is_end)
+    def _add_edge(self, update: CommandUpdate, offset: int, *, is_end: bool) -> None:
+        edge = CommandBoundary(update.start, offset, is_end)
         self._edges = (*self._edges, edge)[-MAX_UNCERTAIN_EDGES:]
 
 

@@ -1,41 +1,39 @@
-"""Split terminal output into tokens: runs of plain output, text, controls and escape sequences.
+"""Split terminal output into tokens: runs of text, controls and escape sequences.
 
 Chunks may end anywhere; tokens come out in order. Invariant: which token a byte belongs to depends only on the bytes
-before it, never on the chunks. A run merely combines what several exact tokens would express.
+before it and their times, never on the chunks. A run merely combines what several single tokens would express.
 
-Where terminals differ, this follows xterm. A string (OSC, DCS, SOS, PM, APC, and screen's ``ESC k``) ends at ST, an OSC
-also at BEL. Newlines are part of it. CAN, SUB, or an ESC that begins another sequence aborts it. Inside tmux's
-passthrough a doubled ESC is content. A byte 0x80-0x9f is a C1 control only where it does not continue a UTF-8
-character; the C1 characters U+0080-U+009F themselves are dropped. Unlike in xterm, a control character aborts a CSI.
-A sequence beyond its limit (a string of 64 KB, a CSI of 4 KB) is *lost*: reported once, then skipped to its end
-without being buffered.
+This follows tmux. There are no 8-bit controls. A string ends at ST (an OSC also at BEL), after five seconds, and,
+unless it is a DCS, at CAN, SUB or an ESC that begins another sequence. Controls inside a sequence are executed, and the
+sequence goes on. A sequence beyond its limit (a string of 64 KB, a CSI of 4 KB) is *lost*: skipped to its end without
+being buffered.
 """
 
 import re
-from itertools import islice
 from typing import Literal
 
 from msgspec import Struct
 
+from termvisor.terminal.utf8_text import count_hidden, decode_text
+
 STRING_LIMIT = 65536
 CSI_LIMIT = 4096
+_STRING_TIMEOUT_NS = 5_000_000_000
 
-BundleKind = Literal["run", "moves", "erased"]
-TokenKind = (
-    BundleKind | Literal["text", "control", "dropped", "csi", "esc", "osc", "dcs", "tmux", "nothing", "lost", "skipped"]
-)
-SequenceKind = Literal["csi", "esc", "osc", "dcs", "tmux"]
-ReadMode = Literal["fresh", "lines", "exact", "marks"]
-"""What the caller can use: movements (if its line is empty), runs of whole lines, only single tokens, or only what
-may be a mark."""
+TokenKind = Literal["run", "moves", "erased", "control", "csi", "esc", "osc", "dcs", "string", "nothing", "lost"]
+SequenceKind = Literal["osc", "dcs", "string", "csi", "esc"]
+ReadMode = Literal["plain", "any", "marks"]
+"""What a run may contain: whole lines (while the cursor is at the end of the text), text and newlines anywhere on the
+screen, or everything that is no mark."""
 
 
 class TerminalToken(Struct, frozen=True, gc=False):
     """``start`` and ``end`` are offsets in the epoch.
 
-    ``text`` holds the characters of a run, of erased text (with the sequences in it) or of text, or the final byte of
-    a csi or esc; ``data`` holds the bytes of a run, text or control (possibly repeated), a string's payload, or the
-    parameters of a csi or esc.
+    ``text`` holds the characters of a run, with its newlines and colours, or the final byte of a csi or esc; ``data``
+    holds the bytes of a run, of moves (consecutive control sequences), of erased text or of a control (possibly
+    repeated), a string's payload, or the parameters of a csi or esc. ``controls`` are the control characters inside a
+    csi or esc.
     """
 
     kind: TokenKind
@@ -43,97 +41,87 @@ class TerminalToken(Struct, frozen=True, gc=False):
     end: int
     text: str = ""
     data: bytes = b""
+    controls: bytes = b""
 
 
-_UTF8 = (
-    rb"[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|\xed[\x80-\x9f][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}"
-    rb"|\xf0[\x90-\xbf][\x80-\xbf]{2}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}"
-)
-_PARTIAL_UTF8 = (  # the longest valid beginning of a UTF-8 character, which decodes to one U+FFFD
-    rb"(?>[\xc2-\xdf]|\xe0[\xa0-\xbf]?|\xed[\x80-\x9f]?|[\xe1-\xec\xee\xef][\x80-\xbf]?"
-    rb"|\xf0(?:[\x90-\xbf][\x80-\xbf]?)?|\xf4(?:[\x80-\x8f][\x80-\xbf]?)?|[\xf1-\xf3][\x80-\xbf]{0,2})"
-)
-_HIGH_BYTES = _UTF8 + rb"|" + _PARTIAL_UTF8 + rb"(?!\Z)|[\x80-\x9b\x9d-\xc1\xf5-\xff]"
-
-_RUN_PATTERNS: dict[ReadMode, re.Pattern[bytes]] = {
-    # K and J to the end are harmless here, because in a run the cursor is at the end of its line
-    "lines": re.compile(rb"(?:[\t\n\x20-\x7e\x80-\xff]++|\r{1,2}+\n|\x1b(?:\[(?:[0-9;:]*+m|0?[JK]|\?25[hl])|\(B))++"),
-    "marks": re.compile(rb"(?:[^\x07\x1b]++|\x1b(?:\[(?:[0-9;:]*+[@-~]|\?25[hl])|\(B))++"),
+# Repeats are not possessive here: CPython 3.11.0-3.11.4 matches those over groups wrongly (gh-106052).
+_RUNS: dict[ReadMode, bytes] = {
+    # K and J to the end are harmless here, because in such a run the cursor is at the end of the text.
+    "plain": rb"[\t\x20-\x7e\x80-\xff]+|\r{1,2}\n|\x1b(?:\[(?:[0-9;:]*m|0?[JK]|\?25[hl])|\(B)",
+    "any": rb"[\r\n\x20-\x7e\x80-\xff]+|\x1b(?:\[(?:[0-9;:]*m|\?25[hl])|\(B)",
+    # Regions and modes are common to both screens, so they are not skipped.
+    "marks": rb"[^\x07\x1b]+|\x1b(?:\[(?:[0-9;:]*[@-gi-kmn-qs-~]|\?25[hl])|\(B)",
 }
-_RUN_PATTERNS["fresh"] = _RUN_PATTERNS["lines"]
-_ROW_MOVE = rb"\x1b\[(?:[0-9;]*+[ABEFHLMSTdefr]|[123]J)"
-# Before the last move, only what ends freshness or is part of a run; else hostile bytes would be scanned repeatedly
-_ROW_MOVES = re.compile(rb"(?:\x1b\[(?:[0-9;]*+m|[012]?K|0?J|[0-9]*+[CDG])|" + _ROW_MOVE + rb")*" + _ROW_MOVE)
-# a spinner: its row is written, erased from the first column, and written again
-_ERASED_TEXT = re.compile(rb"(?:(?:[\x20-\x7e\x80-\xff]++|\x1b(?:\[(?:[0-9;:]*+m|\?25[hl])|\(B))*+\r\x1b\[[02]?K)++")
-_C1_CHARACTER = re.compile(rb"\xc2[\x80-\x9f]")
-_SINGLE_TOKEN = re.compile(
-    rb"(?P<text>(?:[\x20-\x7e]++|(?!\xc2[\x80-\x9f])(?:"
-    + _UTF8
-    + rb"|"
-    + _PARTIAL_UTF8
-    + rb"(?!\Z)|[\xa0-\xc1\xf5-\xff]))++)"
-    rb"|(?P<csi>(?:\x1b\[|\x9b)(?P<parameters>[ -?]*+)[@-~])"
-    rb"|(?P<control>\r\n|\n|\x07++|\x08++|\t++|\r+(?!\n)|\xc2[\x80-\x9f])"
-    rb"|(?P<dropped>(?:[\x00-\x06\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x83\x86-\x8c\x8e\x8f\x91-\x97\x99\x9a\x9c]|\x1b(?=\x1b))++)"
+# Finals of sequences without further conditions. One that repeats a character (b) depends on the token before it.
+_MOVES: dict[ReadMode, bytes] = {"plain": rb"[@-ac-ln-~]", "any": rb"[@-ac-ln-~]", "marks": rb"[hlr]"}
+_REST = (
+    rb"|(\x07+|\x08+|\t+|\r+|[\n\x0b\x0c]+|[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f]+)"
+    rb"|\x1b\[([0-?]*[ -/]*)([@-~])"
 )
-_CHARACTER = re.compile(_UTF8 + rb"|" + _PARTIAL_UTF8 + rb"|.", re.DOTALL)
-# A shorter run costs more than its few single tokens.
-_MIN_RUN_BYTES = 8
-_MAY_END_STRING = re.compile(rb"[\x07\x18\x1a\x1b\x9c]")
-
-
-class _SequenceGrammar(Struct, frozen=True):
-    """A sequence is ``body`` followed by ``end``; at ``tail`` it is incomplete."""
-
-    limit: int
-    body: re.Pattern[bytes]
-    end: re.Pattern[bytes]
-    tail: re.Pattern[bytes]
-
-
-_INCOMPLETE = re.compile(rb"\Z")
-_INCOMPLETE_STRING = re.compile(rb"(?:\x1b|" + _PARTIAL_UTF8 + rb")?\Z")
-_STRING_TERMINATOR = rb"\x1b\\|\x9c"
-_GRAMMARS: dict[SequenceKind, _SequenceGrammar] = {
-    "csi": _SequenceGrammar(CSI_LIMIT, re.compile(rb"[ -?]*+"), re.compile(rb"[@-~]"), _INCOMPLETE),
-    "esc": _SequenceGrammar(CSI_LIMIT, re.compile(rb"[ -/]*+"), re.compile(rb"[0-~]"), _INCOMPLETE),
-    "osc": _SequenceGrammar(
-        STRING_LIMIT,
-        re.compile(rb"(?:[^\x07\x18\x1a\x1b\x80-\xff]++|" + _HIGH_BYTES + rb")*+"),
-        re.compile(rb"\x07|" + _STRING_TERMINATOR),
-        _INCOMPLETE_STRING,
-    ),
-    "dcs": _SequenceGrammar(
-        STRING_LIMIT,
-        re.compile(rb"(?:[^\x18\x1a\x1b\x80-\xff]++|" + _HIGH_BYTES + rb")*+"),
-        re.compile(_STRING_TERMINATOR),
-        _INCOMPLETE_STRING,
-    ),
-    "tmux": _SequenceGrammar(
-        STRING_LIMIT,
-        re.compile(rb"(?:[^\x18\x1a\x1b\x80-\xff]++|\x1b\x1b|" + _HIGH_BYTES + rb")*+"),
-        re.compile(_STRING_TERMINATOR),
-        _INCOMPLETE_STRING,
-    ),
+_TOKENS = {
+    mode: re.compile(rb"((?:" + run + rb")+)|((?:\x1b\[[0-9;]*" + _MOVES[mode] + rb")+)" + _REST)
+    for mode, run in _RUNS.items()
 }
-_SEQUENCE_OPENERS: dict[int, SequenceKind] = {ord("["): "csi", ord("]"): "osc"}
-_SEQUENCE_OPENERS.update(dict.fromkeys(b"PX^_k", "dcs"))
-_PASSTHROUGH_PREFIX = b"tmux;"
+_RUN_GROUP, _MOVES_GROUP, _CONTROL_GROUP, _PARAMETERS_GROUP, _FINAL_GROUP = range(1, 6)
+_ERASURE = b"\r\x1b["
+# Longer than a row with its colours.
+_MAX_ERASED = 1024
+# A spinner: its row is written, erased from the first column, and written again.
+_COLORS = rb"(?:\x1b(?:\[(?:[0-9;:]*m|\?25[hl])|\(B))"
+_ERASED_TEXT = re.compile(
+    rb"(?:" + _COLORS + rb"*[\x20-\x7e][\x20-\x7e\x80-\xff]*(?:" + _COLORS + rb"[\x20-\x7e\x80-\xff]*)*"
+    rb"\r+\x1b\[[02]?K)+"
+)
+_IGNORED = rb"[\x00-\x17\x19\x1c-\x1f\x7f-\xff]*"
+_CSI_START = re.compile(rb"\x1b" + _IGNORED + rb"\[[^@-~\x18\x1a\x1b]*")
+_ESCAPE_START = re.compile(rb"\x1b" + _IGNORED + rb"([ -/][^0-~\x18\x1a\x1b]*)?")
+_NOT_CONTROL_BYTES = bytes(range(0x20, 0x100))
+_NOT_PARAMETER_BYTES = bytes((*range(0x20), *range(0x7F, 0x100)))
 _CANCEL_BYTES = b"\x18\x1a"
 _ESC = 0x1B
+_CSI_OPENER, _TERMINATOR = ord("["), ord("\\")
+_NEVER = 1 << 63
+_STRING_OPENERS: dict[int, SequenceKind] = {ord("]"): "osc", ord("P"): "dcs"}
+_STRING_OPENERS.update(dict.fromkeys(b"X^_k", "string"))
+_SEQUENCE_BODIES: dict[SequenceKind, re.Pattern[bytes]] = {
+    "osc": re.compile(rb"[^\x07\x18\x1a\x1b]*"),
+    "string": re.compile(rb"[^\x18\x1a\x1b]*"),
+    # In a DCS, an ESC and the byte after it are content, unless they are ST.
+    "dcs": re.compile(rb"(?:[^\x1b]+|\x1b[^\\])*"),
+    "csi": re.compile(rb"[^@-~\x18\x1a\x1b]*"),
+    "esc": re.compile(rb"[^0-~\x18\x1a\x1b]*"),
+}
+_DCS_HEADER = re.compile(rb"[\x00-\x17\x19\x1c-\x3f\x7f-\xff]*")
+
+
+class OpenString(Struct, array_like=True):
+    """A string, or a lost sequence, that is not complete.
+
+    ``size`` is the length of its opener, ``at`` the time when it began. The first ``scanned`` bytes of the buffer need
+    not be searched for its end again.
+    """
+
+    kind: SequenceKind
+    size: int
+    scanned: int
+    at: int
+    is_lost: bool = False
+    has_header: bool = False
 
 
 class Tokenizer:
     """Incremental tokenizer: call next_token() until it returns None, then feed() more bytes."""
 
-    def __init__(self, offset: int = 0, skipped_kind: SequenceKind | None = None):
-        self._data = b""
+    __slots__ = ("_base", "_data", "_erasure", "_index", "at", "open_string")
+
+    def __init__(self, offset: int = 0, unfinished: bytes = b"", open_string: OpenString | None = None):
+        self._data = unfinished
         self._index = 0
+        self._erasure = -1
+        """Index where text is erased next; -1 if nowhere."""
         self._base = offset
-        self._exact_until = 0
-        self._is_inside_string = False
-        self.skipped_kind = skipped_kind
+        self.at = 0
+        self.open_string = open_string
 
     @property
     def position(self) -> int:
@@ -145,163 +133,150 @@ class Tokenizer:
         """Return the bytes of the unfinished character or sequence."""
         return self._data[self._index :]
 
-    def feed(self, data: bytes) -> None:
+    @property
+    def has_more(self) -> bool:
+        return self._index < len(self._data)
+
+    @property
+    def end(self) -> int:
+        """Return the offset after the last byte."""
+        return self._base + len(self._data)
+
+    def feed(self, data: bytes, at: int) -> None:
+        """Add bytes that were read at time ``at``."""
         self.discard_consumed()
-        # A long string that arrives in small chunks must not be scanned from its start each time.
-        is_still_inside = self._is_inside_string and not _MAY_END_STRING.search(data)
-        self._is_inside_string = is_still_inside and data[-1:].isascii() and len(self._data) + len(data) < STRING_LIMIT
+        self.at = at
+        if self.open_string is not None and at - self.open_string.at > _STRING_TIMEOUT_NS:
+            self._base += len(self._data)
+            self._data, self.open_string = b"", None
         self._data = self._data + data if self._data else data
+        self._erasure = self._data.find(_ERASURE)
 
     def discard_consumed(self) -> None:
         """Drop the bytes that tokens have covered."""
-        self._base += self._index
-        self._data = self._data[self._index :]
-        self._index = self._exact_until = 0
+        if self._index:
+            self._base += self._index
+            self._data = self._data[self._index :]
+            self._index = 0
 
     def next_token(self, mode: ReadMode) -> TerminalToken | None:
         """Return the next token, or None if more bytes are needed."""
-        if self._is_inside_string or self._index >= len(self._data):
+        index, data = self._index, self._data
+        if index >= len(data):
             return None
-        if self.skipped_kind is not None:
-            return self._skip_sequence(self.skipped_kind)
-        if mode != "exact" and self._index >= self._exact_until:
-            bundle = self._read_bundle(mode)
-            if bundle is not None:
-                return bundle
-        return self._read_exact()
+        if self.open_string is not None:
+            token = self._read_string(self.open_string)
+            # A lost sequence that is aborted by an ESC ends without a token of its own.
+            if token is not None or self.open_string is not None:
+                return token
+        match = _TOKENS[mode].match(data, index)
+        if match is None:
+            return self._read_escape()
+        group, end = match.lastindex, match.end()
+        if group == _RUN_GROUP:
+            return self._read_run(end, mode)
+        if group == _FINAL_GROUP:
+            if end - index > CSI_LIMIT:
+                return self._read_escape()
+            return self._emit("csi", end - index, match[_FINAL_GROUP].decode(), match[_PARAMETERS_GROUP])
+        return self._emit("moves" if group == _MOVES_GROUP else "control", end - index, data=match[0])
 
-    def reread_exactly(self, run: TerminalToken) -> None:
-        """Rewind to return the bytes of a run again as exact tokens, because the caller could not use the run."""
-        self._index = run.start - self._base
-        self._exact_until = run.end - self._base
-
-    def _read_bundle(self, mode: ReadMode) -> TerminalToken | None:
-        if mode == "marks":
-            return self._read_run(_RUN_PATTERNS[mode])
-        return (
-            (self._read_moves() if mode == "fresh" else None)
-            or self._read_erased()
-            or self._read_run(_RUN_PATTERNS[mode])
-        )
-
-    def _read_moves(self) -> TerminalToken | None:
-        """Read movements in an empty line as one token; only the end of the last jump to another row matters."""
-        match = _ROW_MOVES.match(self._data, self._index)
-        return self._emit("moves", match.end() - match.start()) if match else None
-
-    def _read_erased(self) -> TerminalToken | None:
-        """Read text that is erased again as one token; it matters only if it is too long for its row."""
+    def read_erased(self) -> TerminalToken | None:
+        """Read text that is erased again, as far as possible; the caller must know that it fits into its row."""
+        index = self._index
+        if self._erasure < index:
+            self._erasure = self._data.find(_ERASURE, index) if self._erasure >= 0 else -1
+        if not index < self._erasure < index + _MAX_ERASED or self.open_string is not None:
+            return None
         match = _ERASED_TEXT.match(self._data, self._index)
-        if match is None:
-            return None
-        data = match.group()
-        try:
-            text = data.decode()
-        except UnicodeDecodeError:
-            # Invalid UTF-8 is left to the exact tokens.
-            return None
-        return None if _has_c1(data) else self._emit("erased", len(data), text, data)
+        return None if match is None else self._emit("erased", match.end() - match.start(), data=match[0])
 
-    def _read_run(self, pattern: re.Pattern[bytes]) -> TerminalToken | None:
-        start = self._index
-        match = pattern.match(self._data, start)
-        if match is None:
-            return None
-        data = match.group()
-        if len(data) < _MIN_RUN_BYTES:
-            self._exact_until = start + len(data)
-            return None
-        try:
-            text = data.decode()
-        except UnicodeDecodeError as error:
-            # The run ends before the first invalid byte, which is left to the exact tokens.
-            self._exact_until = start + len(data)
-            data = data[: error.start]
-            text = data.decode()
-        if _has_c1(data):
-            self._exact_until = start + len(data)
-            return None
-        return self._emit("run", len(data), text, data) if data else None
+    def reread(self, token: TerminalToken) -> None:
+        """Return to the start of a token that the caller could not use."""
+        self._index = token.start - self._base
 
-    def _emit(self, kind: TokenKind, size: int, text: str = "", data: bytes = b"") -> TerminalToken:
+    def _emit(
+        self, kind: TokenKind, size: int, text: str = "", data: bytes = b"", controls: bytes = b""
+    ) -> TerminalToken:
         start = self._base + self._index
         self._index += size
-        return TerminalToken(kind, start, start + size, text, data)
+        return TerminalToken(kind, start, start + size, text, data, controls)
 
-    def _read_exact(self) -> TerminalToken | None:
-        index = self._index
-        match = _SINGLE_TOKEN.match(self._data, index)
-        if match is None:
-            return self._read_opener(self._data[index])
-        data = match.group()
-        if match.lastgroup == "text":
-            return self._emit("text", len(data), data.decode("utf-8", "replace"), data)
-        if match.lastgroup == "control":
-            return self._emit("control", len(data), "", data)
-        if match.lastgroup == "dropped":
-            return self._emit("dropped", len(data))
-        if len(data) > CSI_LIMIT:
-            return self._emit("lost", len(data))
-        return self._emit("csi", len(data), chr(data[-1]), match["parameters"])
+    def _read_run(self, end: int, mode: ReadMode) -> TerminalToken | None:
+        data = self._data[self._index : end] if self._index or end < len(self._data) else self._data
+        if mode == "marks":
+            return self._emit("run", len(data))
+        if data.isascii():
+            return self._emit("run", len(data), data.decode(), data)
+        text, size = decode_text(data, is_open=end == len(self._data))
+        if size:
+            return self._emit("run", size, text, data[:size])
+        hidden = count_hidden(data, 0)
+        return self._emit("nothing", hidden) if hidden else None
 
-    def _read_opener(self, byte: int) -> TerminalToken | None:
-        """Read a string, an escape or a C1 control; return None for an incomplete character."""
-        index = self._index
-        if byte == _ESC:
-            if index + 1 == len(self._data):
-                return None
-            kind = _SEQUENCE_OPENERS.get(self._data[index + 1])
-            return self._read_sequence(kind, index + 2) if kind else self._read_sequence("esc", index + 1)
-        if byte >= 0xA0:
+    def _read_escape(self) -> TerminalToken | None:
+        """Read a sequence that is unusual, incomplete or no CSI."""
+        data, index = self._data, self._index
+        match = _ESCAPE_START.match(data, index)
+        stop = match.end() if match else index
+        if stop - index >= CSI_LIMIT:
+            return self._lose_sequence("esc", stop)
+        if stop == len(data):
             return None
-        kind = _SEQUENCE_OPENERS.get(byte - 0x40)
-        return self._read_sequence(kind, index + 1) if kind else self._emit("esc", 1, chr(byte - 0x40))
+        if match and match[1] is None:
+            if data[stop] == _CSI_OPENER:
+                return self._read_unusual_csi()
+            if data[stop] in _STRING_OPENERS:
+                size = stop + 1 - index
+                self.open_string = OpenString(_STRING_OPENERS[data[stop]], size, size, self.at)
+                return self._read_string(self.open_string)
+        return self._end_sequence("esc", stop, 1)
 
-    def _read_sequence(self, kind: SequenceKind, body: int) -> TerminalToken | None:
-        start = self._index
-        if self._data[body - 1] in b"P\x90" and self._data.startswith(_PASSTHROUGH_PREFIX, body):
-            kind = "tmux"
-        limit = _GRAMMARS[kind].limit
-        stop, end = self._find_sequence_end(kind, body)
-        if end is None:
-            if stop - start < limit:
-                self._is_inside_string = kind not in ("csi", "esc") and self._data[-1] < 0x80 and self._data[-1] != _ESC
-                return None
-            self.skipped_kind = kind
-            return self._emit("lost", stop - start)
-        if stop - start >= limit:
-            return self._emit("lost", end - start)
-        if end == stop or self._data[stop] in _CANCEL_BYTES:
-            return self._emit("nothing", end - start)
-        final = chr(self._data[end - 1]) if kind in ("csi", "esc") else ""
-        return self._emit(kind, end - start, final, self._data[body:stop])
+    def _read_unusual_csi(self) -> TerminalToken | None:
+        match = _CSI_START.match(self._data, self._index)
+        stop = match.end() if match else self._index
+        if stop - self._index >= CSI_LIMIT:
+            return self._lose_sequence("csi", stop)
+        return None if stop == len(self._data) else self._end_sequence("csi", stop, 2)
 
-    def _skip_sequence(self, kind: SequenceKind) -> TerminalToken | None:
-        stop, end = self._find_sequence_end(kind, self._index)
-        size = (stop if end is None else end) - self._index
-        if end is not None:
-            self.skipped_kind = None
-        return self._emit("skipped", size) if size or end is not None else None
+    def _end_sequence(self, kind: Literal["csi", "esc"], stop: int, opener: int) -> TerminalToken:
+        """Return the sequence that the byte at index ``stop`` ends or aborts."""
+        body, size, last = self._data[self._index : stop], stop - self._index, self._data[stop]
+        controls = body[1:].translate(None, _NOT_CONTROL_BYTES)
+        if last == _ESC or last in _CANCEL_BYTES:
+            return self._emit("nothing", size + (last != _ESC), controls=controls)
+        parameters = body.translate(None, _NOT_PARAMETER_BYTES)[opener - 1 :]
+        return self._emit(kind, size + 1, chr(last), parameters, controls)
 
-    def _find_sequence_end(self, kind: SequenceKind, body: int) -> tuple[int, int | None]:
-        """Return where the body stops and where the sequence ends: the same offset if aborted, None if incomplete."""
-        grammar = _GRAMMARS[kind]
-        body_match = grammar.body.match(self._data, body)
-        stop = body_match.end() if body_match else body
-        end_match = grammar.end.match(self._data, stop)
-        if end_match is not None:
-            return stop, end_match.end()
-        if grammar.tail.match(self._data, stop):
-            return stop, None
-        return stop, stop + (self._data[stop] in _CANCEL_BYTES)
+    def _lose_sequence(self, kind: SequenceKind, stop: int) -> TerminalToken:
+        self.open_string = OpenString(kind, 0, 0, _NEVER, is_lost=True)
+        return self._emit("lost", stop - self._index)
 
-
-def _has_c1(data: bytes) -> bool:
-    return b"\xc2" in data and _C1_CHARACTER.search(data) is not None
-
-
-def count_bytes(data: bytes, head: str) -> int:
-    """Return how many bytes of ``data`` decode to ``head``, with each invalid sequence counted as one U+FFFD."""
-    if "\ufffd" not in head:
-        return len(head.encode())
-    return sum(len(match.group()) for match in islice(_CHARACTER.finditer(data), len(head)))
+    def _read_string(self, string: OpenString) -> TerminalToken | None:
+        """Read a string, or the rest of a lost sequence, up to its end."""
+        data, index = self._data, self._index
+        scan = index + string.scanned
+        if string.kind == "dcs" and not string.has_header:
+            match = _DCS_HEADER.match(data, scan)
+            scan = match.end() if match else scan
+            string.has_header = data[scan : scan + 1] not in (b"", b"\x18", b"\x1a", b"\x1b")
+        kind: SequenceKind = "string" if string.kind == "dcs" and not string.has_header else string.kind
+        match = _SEQUENCE_BODIES[kind].match(data, scan)
+        stop = match.end() if match else scan
+        is_complete = stop < len(data) and (data[stop] != _ESC or stop + 1 < len(data) or kind in ("csi", "esc"))
+        if stop - index >= STRING_LIMIT or (string.is_lost and stop > index):
+            string.is_lost, string.scanned = True, 0
+            return self._emit("lost", stop - index)
+        if not is_complete:
+            string.scanned = stop - index
+            return None
+        self.open_string = None
+        is_escape = data[stop] == _ESC
+        is_terminator = is_escape and kind not in ("csi", "esc") and data[stop + 1] == _TERMINATOR
+        size = stop - index + (2 if is_terminator else 0 if is_escape else 1)
+        # Controls may stand between ESC and the byte that makes it a string.
+        opener = b"" if string.is_lost else data[index + 1 : index + string.size]
+        controls = opener.translate(None, _NOT_CONTROL_BYTES)
+        if string.is_lost or data[stop] in _CANCEL_BYTES or (is_escape and not is_terminator):
+            return self._emit("nothing", size, controls=controls) if size else None
+        return self._emit(string.kind, size, data=data[index + string.size : stop], controls=controls)

@@ -55,7 +55,7 @@ class FakeMaintenance(MaintenanceService):
 
     async def get_health(self) -> HealthStatus:
         panes = await self._services.panes.list_panes()
-        server = ServerHealth(target="local", socket=_TMUX_SOCKET, mux_ok=True, client="control", panes=len(panes))
+        server = ServerHealth(target="local", socket=_TMUX_SOCKET, mux_ok=True, client="native", panes=len(panes))
         return HealthStatus(
             version="0.1.0",
             started_at=self._services.clock.now() - 3600 * NS,

@@ -16,6 +16,7 @@ MACHINE = (
     (r'"python":"[^"]*"', '"python":"<python>"'),
     (r'"platform":"[^"]*"', '"platform":"<platform>"'),
     (r"Python [0-9.]+, \w+", "Python <python>, <platform>"),
+    (r"Python [0-9.]+ \([^)]*\) (matches regular expressions correctly)[^\"\n]*", r"Python <python> \1"),
     (r"tmux [0-9.a-z]+", "tmux <version>"),
     (r"\d+\.\d GB free", "<n> GB free"),
     (r'"elapsed_ms":[0-9.]+', '"elapsed_ms":0'),

@@ -28,12 +28,12 @@ class AgentPane:
     program: AgentProgram
     pane: str = ""
     read_offsets: dict[Path, int] = field(default_factory=dict)
-    text_stage: TextDecoder = field(default_factory=TextDecoder)
+    text_stage: TextDecoder = field(default_factory=lambda: TextDecoder(WIDTH, HEIGHT))
 
     def start(self, ready_text: str, *more: str) -> None:
         command = f"{self.program.build_command(self.place, *more).replace('exec env', 'env')}; exec sh"
         self.pane = self.tmux.start_session(command="sh", width=WIDTH, height=HEIGHT)
-        self.text_stage = TextDecoder()
+        self.text_stage = TextDecoder(WIDTH, HEIGHT)
         self.tmux("pipe-pane", "-O", "-t", self.pane, f"cat >> {shlex.quote(str(self.output))}")
         self.tmux("respawn-pane", "-k", "-t", self.pane, command)
         self.wait_until_started(ready_text)

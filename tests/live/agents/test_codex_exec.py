@@ -1,5 +1,7 @@
 """The real `codex exec --json` without a session file: only the events that it prints in its pane are used."""
 
+import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -65,6 +67,19 @@ def test_a_codex_exec_run_is_tracked_by_its_printed_events(multi_scene):
     assert f'"thread_id":"{session["external_id"]}"' in pane.screen
 
 
+def test_the_last_event_counts_if_it_is_recorded_after_the_exit(multi_scene):
+    pane = start_in_pane(multi_scene, f"{build_exec_command(multi_scene, 'late', 'MODEL stall 3')}; echo do''ne")
+    pane.wait_for_state("running")
+    recorder = multi_scene.scene.visor.recorder_pid
+    os.kill(recorder, signal.SIGSTOP)
+    try:
+        pane.wait_for_text("done")
+    finally:
+        os.kill(recorder, signal.SIGCONT)
+    (session,) = wait_for_ended_sessions(pane)
+    assert (session["end_reason"], session["tokens"]) == ("completed", 1525)
+
+
 def test_a_failing_codex_exec_run_in_a_pipe_ends_with_an_error(multi_scene):
     retry_args = ("-c", "model_providers.scripted.request_max_retries=4")
     (session,) = wait_for_ended_sessions(
@@ -78,10 +93,13 @@ def test_a_failing_codex_exec_run_in_a_pipe_ends_with_an_error(multi_scene):
 
 def test_event_lines_printed_before_and_after_a_run_are_ignored(multi_scene):
     forged_file = write_forged_lines(multi_scene)
+    # The lines count as earlier than the run if they are recorded before it starts.
     pane = start_in_pane(
         multi_scene,
-        f"cat {forged_file}; {build_exec_command(multi_scene, 'around', 'MODEL stall 3')}; cat {forged_file}",
+        f"cat {forged_file}; read -r; {build_exec_command(multi_scene, 'around', 'MODEL stall 3')}; cat {forged_file}",
     )
+    multi_scene.scene.visor.call_robot("wait-for", str(pane.id), FORGED, "--timeout-secs", "20")
+    pane.press("Enter")
     assert pane.wait_for_state("running")["source"] == "printed"
     (session,) = wait_for_ended_sessions(pane)
     assert session["external_id"] != FORGED

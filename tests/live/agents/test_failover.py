@@ -193,6 +193,9 @@ def test_a_failed_revive_keeps_its_window(tmp_path: Path) -> None:
         number = wait_until(lambda: [one for one in codex.list_sessions() if one["external_id"]])[-1]["id"]
         tmux("kill-session", "-t", "work")
         wait_until(lambda: codex.list_sessions()[-1]["ended_at"])
+        wait_until(
+            lambda: all(item["identity"]["session_name"] != "work" for item in visor.call_robot("state")["items"])
+        )
         (codex.place.folder / "bin" / "codex").unlink()
         _, out, _ = visor.run("robot", "revive", str(number))
         (item,) = json.loads(out)["data"]["items"]

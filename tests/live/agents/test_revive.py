@@ -15,6 +15,7 @@ from tests.live.agents.multi_agent_scene import MultiAgentScene, ShellPane, open
 from tests.live.polling import wait_until
 from tests.live.robot_call import call_robot
 from tests.live.shell_prompts import BASH, BASH_MARKS
+from tests.live.test_watching import has_exited, read_server_pid
 
 pytestmark = pytest.mark.live
 
@@ -110,11 +111,15 @@ def test_sessions_are_revived_once_after_a_closed_pane_and_a_killed_tmux(program
         assert (status, "already running in pane" in out) == (75, True)
         tmux("kill-session", "-t", "work")
         wait_until(lambda: agent.find_newest_session()["ended_at"])
+        wait_until(lambda: first not in [item["identity"]["id"] for item in call_robot(visor, "state")["items"]])
         (item,) = visor.call_robot("revive", number)["items"]
         assert (item["status"], item["where"], item["external_id"]) == ("revived", "session", name)
         assert item["pane"] != first
 
+        server = read_server_pid(tmux)
         tmux("kill-server")
+        # tmux answers before it exits, and a client that connects in between fails.
+        wait_until(lambda: has_exited(server))
         wait_until(lambda: all(item["ended_at"] for item in call_robot(visor, "agents", "sessions")["items"]))
         tmux.start_session("keep", "sleep 1000")
         wait_until(lambda: call_robot(visor, "state")["items"])

@@ -30,7 +30,11 @@ class TrackedAgent:
 
     @property
     def row(self) -> dict:
-        return next(item for item in self._scene.list_panes() if item["identity"]["pane_id"] == self.mux_id)
+        return wait_until(
+            lambda: next(
+                (item for item in self._scene.list_panes() if item["identity"]["pane_id"] == self.mux_id), None
+            )
+        )
 
     def wait_for_state(self, *states: str | None, seconds: float = 40.0) -> dict:
         """Wait until the agent is in one of these states and return the pane's row."""

@@ -80,19 +80,29 @@ class GateScene:
         raise AssertionError(f"{mux_id} is not captured")
 
     async def start_bash(self, *, session: str = "work") -> tuple[str, PaneId]:
-        """Start a bash with shell integration and wait for its prompt."""
+        """Start a bash with shell integration, captured from its first byte, and wait for its prompt."""
         rc = f"{self.places.config_dir}/rc"
         os.makedirs(self.places.config_dir, exist_ok=True)
         with open(rc, "wb") as file:
-            file.write(RC.encode() + build_snippet("bash", self.places.nonce_file))
-        mux_id = self.tmux.open_window(session, f"exec bash --noprofile --rcfile {rc} -i")
+            file.write(RC.encode() + build_snippet("bash", self.places))
+        gate = f"{self.places.config_dir}/gate"
+        os.mkfifo(gate)
+        mux_id = self.tmux.open_window(session, f"read go < {gate}; exec bash --noprofile --rcfile {rc} -i")
         number = await self.wait_for_capture(mux_id)
+        with open(gate, "w"):
+            os.unlink(gate)
         await self.wait_until_at_prompt(number)
         return mux_id, number
 
     async def wait_until_at_prompt(self, pane: PaneId) -> None:
-        self.tmux.type_line(self.find_mux_id(pane), "")
-        await wait_until(lambda: self.read_activity(pane) == ("prompt", True))
+        """Wait until the prompt is printed completely: the mark at its end may arrive after the one at its start."""
+
+        def is_at_prompt() -> bool:
+            text = self.services._components.pipeline.current_readers.get(pane)
+            has_input = text is not None and text.shells.activity_state.place.column is not None
+            return has_input and self.read_activity(pane) == ("prompt", True)
+
+        await wait_until(is_at_prompt)
 
     def find_mux_id(self, pane: PaneId) -> str:
         place = self.services._components.server_supervisor.locate_pane(pane)

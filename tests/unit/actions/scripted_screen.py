@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from termvisor.actions.pane_agent import PaneAgent
-from termvisor.actions.pane_snapshot import PaneSnapshot
+from termvisor.actions.pane_snapshot import PaneAgent, PaneSnapshot
 from termvisor.backends.pane_control import GuardMismatch, PaneGuard, PaneState
 from termvisor.errors import MuxError
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId

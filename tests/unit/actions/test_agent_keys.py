@@ -3,7 +3,7 @@
 import pytest
 
 from termvisor.actions.agent_commands import AgentKeyboard
-from termvisor.actions.pane_agent import get_agent_interaction
+from termvisor.actions.pane_snapshot import get_agent_interaction
 from termvisor.errors import StaleSnapshot
 from tests.unit.actions.scripted_screen import HastyClock, ScriptedPaneControl, build_snapshot
 from tests.unit.agents.adapters.codex.test_screen import ASKED, FOOT, HITS

@@ -8,8 +8,9 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from termvisor.backends.tmux.client import ControlClient, TmuxClient, build_control_argv
+from termvisor.backends.tmux.commands import TmuxClient
 from termvisor.backends.tmux.control_mode import ControlNotice
+from termvisor.backends.tmux.native_client import NativeClient
 from termvisor.backends.tmux.pane_source import identify_server
 from termvisor.capture.control_mode_capture import ControlModeCapture
 from termvisor.capture.epochs import EpochLifecycle
@@ -102,7 +103,7 @@ class CaptureStore:
 
     async def read_lines(self, pane: PaneId) -> list[str]:
         await self.pipeline.wait_settled()
-        return [line.text for line in await self.store.output.read_lines(pane, limit=5000)]
+        return [line.text for line in await self.pipeline.lines.read(pane, limit=5000)]
 
     async def list_gaps(self, pane: PaneId | None = None) -> list[Gap]:
         return await self.store.output.list_gaps(pane=pane)
@@ -127,7 +128,7 @@ class CaptureHarness:
         self.recorder = RecorderClient(capture_store.paths, SETTINGS, capture_store.pipeline.note_growth)
         self.recorder.on_update = self.updates.append
         await self.recorder.start()
-        self.client = client or await self._attach_client()
+        self.client = client or NativeClient(socket)
         self.server = await identify_server(self.client, socket)
         self.forks: list[None] = []
         self.control_capture = ControlModeCapture(
@@ -149,11 +150,6 @@ class CaptureHarness:
             get_baseline_lines=lambda: 100,
         )
         return self
-
-    async def _attach_client(self) -> ControlClient:
-        client = ControlClient(build_control_argv("tmux", self.tmux.socket), on_notice=lambda notice: None)
-        await client.wait_until_attached()
-        return client
 
     async def restart(self) -> None:
         """Simulate a killed daemon and its successor; the recorder keeps running."""
@@ -228,8 +224,8 @@ class CaptureHarness:
         raise AssertionError(f"{word} was not captured")
 
     def list_client_sessions(self) -> list[str]:
-        """Return the name of the session of every client."""
-        return self.tmux("list-clients", "-F", "#{session_name}").split("\n")
+        """Return the name of the session of every attached client."""
+        return sorted(self.tmux("list-clients", "-F", "#{session_name}").split())
 
 
 class WatcherHarness:

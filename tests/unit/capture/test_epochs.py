@@ -1,19 +1,21 @@
 """Begin, resume and end epochs in the store, with the gaps between them."""
 
 import pytest
+from msgspec.structs import replace
 
 from termvisor.backends.pane_source import PaneCapture
-from termvisor.capture.epochs import find_cursor_column, find_gap_cause, find_rows_after_tail
+from termvisor.capture.epochs import find_cursor_column, find_gap_cause, find_input_column, find_rows_after_tail
 from termvisor.clock import NS
 from termvisor.errors import VisorError
 from termvisor.model.terminal.output import Gap
+from termvisor.model.terminal.shell_state import RecordedShellState
 
 MARKED_END = b"bye\r\n\x1b]7770;end;0\x1b\\"
 KEY = "ghp_" + "a1B2" * 9
 
 
 def build_capture(*rows: str, alternate: bool = False) -> PaneCapture:
-    return PaneCapture(rows=rows, width=80, height=24, alternate=alternate)
+    return PaneCapture(rows=rows, width=80, height=24, cursor_y=min(len(rows), 23), alternate=alternate)
 
 
 async def begin_epoch(capture_store, pane, *rows, **more):
@@ -24,7 +26,7 @@ async def test_the_first_screen_is_stored_as_the_first_text(capture_store):
     pane = await capture_store.add_pane()
     epoch = await begin_epoch(capture_store, pane, "one", "two  ", "", "three", "", "")
     assert await capture_store.read_lines(pane) == ["one", "two", "", "three"]
-    assert {line.source for line in await capture_store.store.output.read_lines(pane)} == {"screen"}
+    assert {line.source for line in await capture_store.pipeline.lines.read(pane)} == {"screen"}
     assert await capture_store.list_event_kinds() == ["epoch_opened"]
     capture_store.write_output(epoch, b"four\r\n")
     assert await capture_store.read_lines(pane) == ["one", "two", "", "three", "four"]
@@ -124,7 +126,7 @@ async def test_an_end_closes_the_epoch_with_all_its_text(capture_store):
     epoch = await begin_epoch(capture_store, pane)
     size = capture_store.write_output(epoch, b"whole\r\nunfinished")
     await capture_store.epochs.end_epoch(epoch, "pipe_closed", size, "closed from outside")
-    assert [line.text for line in await capture_store.store.output.read_lines(pane)] == ["whole", "unfinished"]
+    assert [line.text for line in await capture_store.pipeline.lines.read(pane)] == ["whole", "unfinished"]
     (stored,) = await capture_store.list_epochs(pane)
     assert (stored.ended_by, stored.size, stored.committed) == ("pipe_closed", size, size)
     (gap,) = await capture_store.list_gaps(pane)
@@ -311,3 +313,47 @@ def test_a_capture_without_the_tail_proves_nothing():
 )
 def test_only_an_end_that_proves_completeness_leaves_no_gap(ended_by, saw_end, expected):
     assert find_gap_cause(ended_by, saw_end=saw_end) == expected
+
+
+PROMPT = RecordedShellState(kind="prompt", shell="7", at=5 * NS)
+
+
+@pytest.mark.parametrize(
+    ("known", "rows", "cursor", "column"),
+    [
+        ({"prompt_chars": 2}, ("$ ls",), 4, 2),
+        ({"prompt_chars": 2}, ("$",), 2, 2),
+        ({"prompt_chars": 3}, ("日本> x",), 7, 5),
+        ({"input_column": 6}, ("left> x",), 7, 6),
+        ({"is_input_empty": True}, ("upper", "any prompt>"), 12, 12),
+        ({}, ("$",), 2, None),
+        ({"kind": "command", "prompt_chars": 2}, ("$",), 2, None),
+    ],
+)
+def test_where_the_input_of_a_recorded_prompt_begins(known, rows, cursor, column):
+    capture = build_prompt_capture(*rows, column=cursor)
+    assert find_input_column(capture, replace(PROMPT, **known)) == column
+
+
+def test_the_input_is_not_found_if_the_cursor_is_in_another_row():
+    capture = replace(build_prompt_capture("$", "a list below", column=2), cursor_y=0)
+    assert find_input_column(capture, replace(PROMPT, prompt_chars=2)) is None
+
+
+async def test_a_recorded_command_is_running_when_its_capture_begins(capture_store):
+    pane = await capture_store.add_pane()
+    capture_store.epochs.read_shell_state = lambda pid: replace(PROMPT, kind="command", shell=str(pid), cwd="/srv")
+    epoch = await capture_store.reserve_epoch(pane)
+    begun = await capture_store.epochs.begin_epoch(replace(epoch, opened_at=6 * NS), build_capture("shown"), 7)
+    (command,) = await capture_store.store.commands.list(pane=pane)
+    assert (command.status, command.started_at, command.cwd, command.first_line) == ("running", 5 * NS, "/srv", 2)
+    capture_store.write_output(begun, b"more\r\n")
+    assert await capture_store.read_lines(pane) == ["shown", "more"]
+
+
+async def test_a_command_that_starts_while_the_pipe_is_opened_is_left_to_its_mark(capture_store):
+    pane = await capture_store.add_pane()
+    capture_store.epochs.read_shell_state = lambda pid: replace(PROMPT, kind="command")
+    epoch = replace(await capture_store.reserve_epoch(pane), opened_at=5 * NS)
+    await capture_store.epochs.begin_epoch(epoch, build_capture("shown"), 7)
+    assert await capture_store.store.commands.list(pane=pane) == []

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.backends.tmux.client import ControlClient, PlainClient
+from termvisor.backends.tmux.control_client import ControlClient
 from termvisor.backends.tmux.control_mode import ControlNotice
+from termvisor.backends.tmux.plain_client import PlainClient
 from termvisor.capture.control_mode_capture import UNWRITABLE_NOTICE
 from termvisor.capture.recorder_client import RecordedStream
 from termvisor.clock import NS
@@ -355,15 +356,16 @@ async def test_the_client_detaches_when_its_session_gets_destroy_unattached(harn
 async def test_the_client_detaches_when_the_server_gets_exit_unattached(harness, person):
     pane = await harness.adopt_pane(person)
     await harness.wait_captured(person, "control")
-    harness.server.exits_unattached = True
+    harness.tmux("set", "-s", "exit-unattached", "on")
     await harness.run_turn()
-    assert (harness.get_data_plane(person), count_attached(harness, "theirs")) == ("none", 1)
+    await wait_until(lambda: count_attached(harness, "theirs") == 1)
+    assert harness.get_data_plane(person) == "none"
     assert await harness.capture_store.list_gap_causes(pane) == ["link_down"]
-    harness.server.exits_unattached = False
+    harness.tmux("set", "-s", "exit-unattached", "off")
     await harness.wait_captured(person, "control")
 
 
-async def test_without_a_control_client_a_foreign_pipe_is_a_gap_at_once(capture_store, tmux, cat, folder):
+async def test_a_server_of_unknown_version_gets_no_attached_client_and_a_gap_at_once(capture_store, tmux, cat, folder):
     plain = await CaptureHarness(capture_store, tmux).open(PlainClient("tmux", tmux.socket, lambda: None))
     steal_pipe(plain, cat, f"{folder}/theirs")
     pane = await plain.adopt_pane(cat)
@@ -385,7 +387,7 @@ async def test_a_pane_that_moves_to_another_session_is_captured_there(harness, c
     await harness.type_and_wait(cat, "there")
     (gap,) = await harness.capture_store.list_gaps(pane)
     assert (gap.cause, gap.end_at is None) == ("link_down", False)
-    assert (count_attached(harness, "other"), count_attached(harness, "work")) == (1, 0)
+    await wait_until(lambda: (count_attached(harness, "other"), count_attached(harness, "work")) == (2, 0))
 
 
 async def test_a_detached_capture_client_is_a_gap_and_is_restarted(harness, cat, folder):
@@ -438,7 +440,7 @@ async def test_stopping_closes_termvisor_pipes_and_keeps_foreign_ones(harness, c
     assert await harness.capture_store.list_gap_causes(captured) == ["recorder_restart"]
     assert await harness.capture_store.list_end_causes(foreign) == ["link_down"]
     assert [gap.end_at for gap in await harness.capture_store.list_gaps()] == [None, None]
-    assert harness.list_client_sessions() == ["_visor"]
+    await wait_until(lambda: harness.list_client_sessions() == [])
 
 
 async def test_a_pipe_stolen_just_before_the_stop_is_not_closed(harness, cat, folder):
@@ -477,17 +479,28 @@ async def test_a_capture_client_that_keeps_exiting_is_held_down_and_retried(harn
     pane = await harness.adopt_pane(cat)
     for _ in range(5):
         await harness.wait_captured(cat, "control")
-        (client, _) = next(iter(harness.control_capture._clients_by_session.values()))
-        os.kill(client.pid, signal.SIGKILL)
+        clients = next(iter(harness.control_capture._clients_by_session.values()))
+        os.kill(clients.output.pid, signal.SIGKILL)
         await harness.run_until(lambda: harness.get_data_plane(cat) == "none")
         harness.capture_store.clock.advance_s += 40
     alerts = harness.capture_store.event_log.alerts
     assert f"capturing pane {pane} keeps failing" in alerts[f"panes:{harness.tmux.socket}"]
     await harness.run_turn()
     assert harness.get_data_plane(cat) == "none"
-    assert len(harness.forks) == 5
+    assert len(harness.forks) == 10
     harness.capture_store.clock.advance_s += 261
     await harness.wait_captured(cat, "control")
     await harness.run_turn()
     assert alerts == {}
     assert (await harness.capture_store.list_event_kinds()).count("alert") == 1
+
+
+async def test_a_pane_resized_without_a_daemon_is_decoded_at_its_new_size(harness, cat):
+    pane = await harness.adopt_pane(cat)
+    await harness.wait_captured(cat)
+    harness.tmux("resize-window", "-t", cat, "-x", "31", "-y", "9")
+    await harness.restart()
+    await harness.adopt_pane(cat)
+    await harness.type_and_wait(cat, "x" * 40)
+    reader = harness.capture_store.pipeline.current_readers[pane]
+    assert reader.text.size == (31, 9)

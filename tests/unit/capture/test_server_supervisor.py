@@ -7,7 +7,7 @@ import signal
 import pytest
 from msgspec.structs import replace
 
-from termvisor.backends.tmux import client
+from termvisor.backends.tmux import native_client, plain_client
 from termvisor.capture import server_supervisor
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.errors import MuxError, Unavailable
@@ -95,7 +95,8 @@ async def test_without_servers_the_first_scan_is_done_at_once(watching):
 
 
 async def test_a_server_that_does_not_answer_does_not_delay_others(capture_store, tmux, second, both, monkeypatch):
-    monkeypatch.setattr(client, "_REPLY_TIMEOUT_S", 2.0)
+    for module in (native_client, plain_client):
+        monkeypatch.setattr(module, "REPLY_TIMEOUT_S", 2.0)
     tmux.start_session(command="cat")
     mux_id = second.start_session(command="cat")
     os.kill(stopped := server_pid(tmux), signal.SIGSTOP)

@@ -7,7 +7,9 @@ import signal
 import pytest
 from msgspec.structs import replace
 
-from termvisor.backends.tmux import client
+from termvisor.backends.tmux import native_client, server_safety
+from termvisor.backends.tmux.commands import TmuxCommand
+from termvisor.backends.tmux.control_client import ControlClient, build_output_argv
 from termvisor.system.procfs import read_start_time
 from tests.unit.wait_until import wait_until
 
@@ -26,14 +28,7 @@ async def test_every_pane_is_stored_reported_and_captured(tmux, cat, watching):
     events = await watching.capture_store.list_event_kinds()
     assert events[:3] == ["server_found", "pane_appeared", "pane_appeared"]
     health = watcher.health
-    assert (health.socket, health.mux_ok, health.client, health.panes) == (tmux.socket, True, "control", 2)
-
-
-async def test_the_private_session_exists_and_its_panes_are_not_listed(tmux, cat, watching):
-    watcher = await watching.watch_server(tmux.socket)
-    assert list_sessions(tmux) == ["_visor", "work"]
-    assert list(watcher.known_panes) == [cat]
-    assert watcher.find_data_plane("%99") == "none"
+    assert (health.socket, health.mux_ok, health.client, health.panes) == (tmux.socket, True, "native", 2)
 
 
 async def test_the_capture_channel_is_none_before_the_first_listing(tmux, cat, watching):
@@ -99,35 +94,6 @@ async def test_a_new_server_on_the_socket_of_a_dead_one_is_distinguished(tmux, c
     assert "pane_respawned" not in await watching.capture_store.list_event_kinds()
 
 
-async def test_a_detached_control_client_is_restarted_without_missing_changes(tmux, cat, watching):
-    watcher = await watching.watch_server(tmux.socket)
-    pane = await watching.wait_captured(tmux.socket, cat)
-    first = watcher.server.client
-    tmux("kill-session", "-t", "=_visor")
-    await wait_until(lambda: watcher.server.client.kind == "plain")
-    tmux.type_line(cat, "meanwhile")
-    await wait_until(lambda: watcher.server.client.kind == "control")
-    assert watcher.server.client is not first
-    await watching.wait_for_line(pane, "meanwhile")
-    assert await watching.capture_store.list_gaps() == []
-
-
-async def test_a_server_that_ends_unattached_is_watched_without_a_client(tmux, cat, watching):
-    watcher = await watching.watch_server(tmux.socket)
-    assert watcher.health.client == "control"
-    person = tmux.read_format(cat, "#{session_id}")
-    keeper = client.ControlClient(client.build_output_argv("tmux", tmux.socket, person), on_notice=lambda notice: None)
-    await keeper.wait_until_attached()
-    tmux("set", "-s", "exit-unattached", "on")
-    await wait_until(lambda: watcher.health.client == "plain")
-    pane = await watching.wait_captured(tmux.socket, cat)
-    tmux.type_line(cat, "heard-anyway")
-    await watching.wait_for_line(pane, "heard-anyway")
-    assert "_visor" not in list_sessions(tmux)
-    keeper.close()
-    await asyncio.wait_for(watching.task, 10)
-
-
 async def test_a_later_daemon_continues_with_the_same_panes_and_epochs(tmux, cat, watching):
     await watching.watch_server(tmux.socket)
     pane = await watching.wait_captured(tmux.socket, cat)
@@ -141,19 +107,8 @@ async def test_a_later_daemon_continues_with_the_same_panes_and_epochs(tmux, cat
     assert (await watching.capture_store.list_event_kinds()).count("pane_appeared") == 1
 
 
-async def test_stopping_leaves_the_server_as_it_was(tmux, cat, watching):
-    await watching.watch_server(tmux.socket)
-    pane = await watching.wait_captured(tmux.socket, cat)
-    await watching.leave()
-    assert tmux.read_format(cat, "#{pane_pipe}") == "0"
-    await wait_until(lambda: list_sessions(tmux) == ["work"])
-    assert tmux("list-clients") == ""
-    assert await watching.capture_store.list_end_causes(pane) == ["stopped"]
-    assert list(await watching.list_panes()) == [cat]
-
-
 @pytest.mark.parametrize("kill", ["kill-session", "exit"])
-async def test_the_server_exits_with_the_last_user_session(tmux, cat, watching, kill):
+async def test_the_server_exits_with_its_last_session(tmux, cat, watching, kill):
     watcher = await watching.watch_server(tmux.socket)
     await watching.wait_captured(tmux.socket, cat)
     tmux(*{"kill-session": ("kill-session", "-t", "=work"), "exit": ("send-keys", "-t", cat, "C-d")}[kill])
@@ -161,86 +116,163 @@ async def test_the_server_exits_with_the_last_user_session(tmux, cat, watching, 
     await asyncio.wait_for(watching.task, 10)
 
 
+async def test_nothing_but_pipes_is_added_to_the_server(tmux, cat, watching):
+    before = tmux("list-sessions"), tmux("show-hooks", "-g"), tmux("show-options", "-s")
+    watcher = await watching.watch_server(tmux.socket)
+    pane = await watching.wait_captured(tmux.socket, cat)
+    assert (tmux("list-sessions"), tmux("show-hooks", "-g"), tmux("show-options", "-s")) == before
+    assert tmux("list-clients") == ""
+    assert watcher.find_data_plane("%99") == "none"
+    await watching.leave()
+    assert tmux.read_format(cat, "#{pane_pipe}") == "0"
+    assert await watching.capture_store.list_end_causes(pane) == ["stopped"]
+    assert list(await watching.list_panes()) == [cat]
+
+
+async def test_a_server_that_ends_unattached_is_watched_and_ends(tmux, cat, watching):
+    await watching.watch_server(tmux.socket)
+    argv = build_output_argv("tmux", tmux.socket, tmux.read_format(cat, "#{session_id}"))
+    keeper = ControlClient(argv, on_notice=lambda notice: None)
+    await keeper.wait_until_attached()
+    tmux("set", "-s", "exit-unattached", "on")
+    pane = await watching.wait_captured(tmux.socket, cat)
+    tmux.type_line(cat, "heard-anyway")
+    await watching.wait_for_line(pane, "heard-anyway")
+    keeper.close()
+    await asyncio.wait_for(watching.task, 10)
+
+
 async def test_a_server_that_does_not_answer_for_a_while_is_not_gone(tmux, cat, watching, monkeypatch):
     watcher = await watching.watch_server(tmux.socket)
     pane = await watching.wait_captured(tmux.socket, cat)
-    monkeypatch.setattr(client, "_REPLY_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(native_client, "REPLY_TIMEOUT_S", 0.2)
     os.kill(watcher.server.instance.pid, signal.SIGSTOP)
     try:
-        await wait_until(lambda: watcher.detail)
+        watcher._is_change_seen = True
+        await wait_until(lambda: not watcher.health.mux_ok)
+        assert "did not answer" in watcher.health.detail
     finally:
         os.kill(watcher.server.instance.pid, signal.SIGCONT)
-    monkeypatch.setattr(client, "_REPLY_TIMEOUT_S", 10.0)
-    await wait_until(lambda: watcher.health.client == "control")
+    monkeypatch.setattr(native_client, "REPLY_TIMEOUT_S", 10.0)
+    await wait_until(lambda: watcher.health.mux_ok)
     tmux.type_line(cat, "still-here")
     await watching.wait_for_line(pane, "still-here")
     assert await watching.capture_store.list_gaps() == []
 
 
-async def lose_client(watcher, tmux):
-    """Kill the control client and wait until its exit is detected."""
-    lost = watcher.server.client
-    os.kill(lost.pid, signal.SIGKILL)
-    await wait_until(lambda: watcher.server.client is not lost)
+class ListingCounter:
+    """Counts the listings of a watcher."""
+
+    def __init__(self, watcher):
+        self.count, self._refresh = 0, watcher._refresh_panes
+        watcher._refresh_panes = self.refresh
+
+    async def refresh(self) -> None:
+        self.count += 1
+        await self._refresh()
 
 
-async def test_a_control_client_that_keeps_exiting_is_held_down_with_an_alert(tmux, cat, watching):
+async def settle(watcher, clock) -> None:
+    """Wait for a listing after which the watcher considers the server unchanged."""
+    listings = ListingCounter(watcher)
+    await asyncio.sleep(0.5)  # the pipe's helper process of tmux exits
+    clock.advance_s += 61
+    await wait_until(lambda: listings.count and not (watcher._is_listing_stale or watcher._has_just_listed))
+
+
+async def test_a_quiet_server_gets_no_command(tmux, cat, watching):
     watcher = await watching.watch_server(tmux.socket)
+    await watching.wait_captured(tmux.socket, cat)
     clock = watching.capture_store.clock
-    for _ in range(4):
-        await lose_client(watcher, tmux)
-        clock.advance_s += 5
-        await wait_until(lambda: watcher.server.client.kind == "control")
-    await lose_client(watcher, tmux)
-    await watching.wait_for_event("alert")
-    assert f"the control client of {tmux.socket} keeps exiting" in watching.supervisor.alerts[f"control:{tmux.socket}"]
-    clock.advance_s += 60
+    await settle(watcher, clock)
+    listings = ListingCounter(watcher)
+    clock.advance_s += 30
+    await asyncio.sleep(0.5)
+    assert listings.count == 0
+    clock.advance_s += 31
+    await wait_until(lambda: listings.count == 1)
+
+
+async def test_a_change_without_output_is_listed_soon(tmux, cat, watching):
+    watcher = await watching.watch_server(tmux.socket)
+    await watching.wait_captured(tmux.socket, cat)
+    await settle(watcher, watching.capture_store.clock)
+    tmux("rename-window", "-t", cat, "renamed")
+    watching.capture_store.clock.advance_s += 16
+    await wait_until(lambda: watcher.known_panes[cat].facts.window_name == "renamed")
+    assert watcher.health.corrections == 0
+
+
+async def test_a_resize_is_noticed_without_output(tmux, cat, watching):
+    watcher = await watching.watch_server(tmux.socket)
     pane = await watching.wait_captured(tmux.socket, cat)
-    tmux.type_line(cat, "heard-meanwhile")
-    await watching.wait_for_line(pane, "heard-meanwhile")
-    assert watcher.server.client.kind == "plain"
-    clock.advance_s += 241
-    await watching.wait_for_event("alert_cleared")
-    assert watcher.server.client.kind == "control"
-    assert watching.supervisor.alerts == {}
-    assert watching.supervisor.restart_counts["control_client"] == 5
+    resized = []
+    watching.capture_store.pipeline.resize_pane = lambda *size: resized.append(size)
+    tmux("resize-window", "-t", cat, "-x", "61", "-y", "17")
+    await wait_until(lambda: resized)
+    assert resized == [(pane, 61, 17)]
+    assert watcher.health.corrections == 0
 
 
-async def test_after_a_reconnect_everything_is_read_again_at_once(tmux, cat, watching):
-    watching.supervisor.apply_settings(replace(watching.settings, full_interval=600.0))
+async def test_a_missed_change_is_counted_as_a_correction(tmux, cat, watching):
     watcher = await watching.watch_server(tmux.socket)
     await watching.wait_captured(tmux.socket, cat)
-    tmux("select-pane", "-t", cat, "-T", "a new title")
-    await lose_client(watcher, tmux)
-    await wait_until(lambda: watcher.known_panes[cat].facts.title == "a new title")
-
-
-async def test_an_unannounced_change_is_counted_as_a_correction(tmux, cat, watching):
-    watcher = await watching.watch_server(tmux.socket)
-    await watching.wait_captured(tmux.socket, cat)
-    await wait_until(lambda: watcher.known_panes[cat].facts.piped and not watcher._is_change_announced)
-    watcher.known_panes[cat].facts = replace(watcher.known_panes[cat].facts, window_name="something else")
+    await settle(watcher, watching.capture_store.clock)
+    watcher.known_panes[cat].facts = replace(watcher.known_panes[cat].facts, width=5)
+    watching.capture_store.clock.advance_s += 61
     await wait_until(lambda: watcher.health.corrections == 1)
 
 
-async def test_a_quiet_server_is_listed_less_often_until_something_happens(tmux, cat, watching):
+async def test_a_server_of_an_unknown_version_is_watched_by_tmux_processes(tmux, cat, watching, monkeypatch):
+    monkeypatch.setattr(server_safety, "_LAST_NATIVE", (3, 1))
     watcher = await watching.watch_server(tmux.socket)
     pane = await watching.wait_captured(tmux.socket, cat)
-    clock, full = watching.capture_store.clock, watcher._refresh_panes
-    listings: list[float] = []
+    tmux.type_line(cat, "heard")
+    await watching.wait_for_line(pane, "heard")
+    assert watcher.health.client == "plain"
+    assert "not known to be safe" in watcher.health.detail
 
-    async def count_listing():
-        listings.append(clock.monotonic())
-        await full()
 
-    watcher._refresh_panes = count_listing
-    for _ in range(12):
-        seen = len(listings)
-        clock.advance_s += 61
-        watcher._wake.set()
-        await wait_until(lambda seen=seen: len(listings) > seen)
-    assert watcher._listing_interval == 60.0
-    tmux.type_line(cat, "awake")
-    await watching.wait_for_line(pane, "awake")
-    clock.advance_s += 3
-    await wait_until(lambda: watcher._listing_interval == watching.settings.full_interval)
+async def test_an_unexpected_answer_makes_the_watcher_use_tmux_processes(tmux, cat, watching, monkeypatch):
+    watcher = await watching.watch_server(tmux.socket)
+    await watching.wait_captured(tmux.socket, cat)
+    monkeypatch.setattr(native_client, "PROTOCOL_VERSION", 9)
+    watcher._is_change_seen = True
+    await wait_until(lambda: watcher.health.client == "plain")
+    split = tmux("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", cat, "cat")
+    await watching.wait_captured(tmux.socket, split)
+    assert (watcher.health.mux_ok, "protocol version" in watcher.health.detail) == (True, True)
+
+
+async def test_disconnects_are_delayed_while_a_session_has_destroy_unattached(tmux, cat, watching):
+    watcher = await watching.watch_server(tmux.socket)
+    await watching.wait_captured(tmux.socket, cat)
+    assert not watcher.server.client.delays_disconnects
+    fleeting = tmux.start_session("fleeting", "cat")
+    keeper = ControlClient(build_output_argv("tmux", tmux.socket, "=fleeting:"), on_notice=lambda notice: None)
+    await keeper.wait_until_attached()
+    tmux("set", "-t", "=fleeting:", "destroy-unattached", "on")
+    watching.capture_store.clock.advance_s += 16
+    await wait_until(lambda: watcher.server.client.delays_disconnects)
+    keeper.close()
+    await wait_until(lambda: fleeting not in watcher.known_panes and not watcher.server.client.delays_disconnects)
+    await watcher.server.client.request(TmuxCommand("display-message", "-p", "alive"))
+
+
+@pytest.mark.parametrize("kill", ["kill-server", "kill-session"])
+async def test_kept_connections_do_not_keep_a_server_alive(tmux, cat, watching, kill):
+    watcher = await watching.watch_server(tmux.socket)
+    await watching.wait_captured(tmux.socket, cat)
+    watcher.server.client.delays_disconnects = True
+    await watcher.server.client.request(TmuxCommand("display-message", "-p", "kept"))
+    tmux(*{"kill-server": ["kill-server"], "kill-session": ["kill-session", "-t", "=work"]}[kill])
+    await wait_until(lambda: read_start_time(watcher.server.instance.pid) == 0, timeout=3)
+    await asyncio.wait_for(watching.task, 10)
+
+
+async def test_a_server_without_sessions_is_watched(tmux, cat, watching):
+    tmux("set", "-s", "exit-empty", "off")
+    tmux("kill-session", "-t", "=work")
+    watcher = await watching.watch_server(tmux.socket)
+    assert (watcher.health.mux_ok, watcher.health.panes) == (True, 0)
+    await watching.wait_captured(tmux.socket, tmux.start_session("late", "cat"))

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from termvisor.backends.tmux import client
+from termvisor.backends.tmux import control_client, native_client, plain_client
+from termvisor.backends.tmux.commands import render_script
 from termvisor.daemon.assembly import open_services
 from termvisor.errors import StorageError
 from termvisor.settings import Paths, Settings
@@ -56,17 +57,22 @@ async def test_a_file_that_is_no_database_is_reported_and_untouched(places):
 
 
 HARMLESS = {
-    "capture-pane", "display-message", "if-shell", "kill-session", "list-clients", "list-panes",
-    "list-sessions", "list-windows", "pipe-pane", "refresh-client",
-    "switch-client",
+    "capture-pane", "display-message", "kill-session", "list-panes", "pipe-pane", "refresh-client", "show-options",
 }  # fmt: skip
-"""All that may be asked of a server; a session is killed only when it is our own."""
+"""All that may be asked of a server; a session is killed only if its destroy-unattached demands it."""
 
 
 async def test_requests_to_a_tmux_server_never_type_into_a_pane(places, monkeypatch):
     asked = []
-    compose = client.compose_request
-    monkeypatch.setattr(client, "compose_request", lambda *words: asked.append(compose(*words)) or asked[-1])
+    for module, name in (
+        (native_client, "render_argv"),
+        (plain_client, "render_argv"),
+        (control_client, "render_script"),
+    ):
+        render = getattr(module, name)
+        monkeypatch.setattr(
+            module, name, lambda commands, render=render: asked.append(render_script(commands)) or render(commands)
+        )
     with run_private_tmux(places.runtime_dir) as tmux:
         ours, theirs = tmux.start_session(command="cat"), tmux.start_session("second", "cat")
         tmux("pipe-pane", "-t", theirs, "cat > /dev/null")
@@ -79,5 +85,6 @@ async def test_requests_to_a_tmux_server_never_type_into_a_pane(places, monkeypa
         screens = [tmux("capture-pane", "-p", "-t", pane).strip() for pane in (ours, theirs)]
     requests = "\n".join(asked)
     assert {verb for verb in known if re.search(rf"(?<![\w-]){verb}(?![\w-])", requests)} == HARMLESS
-    assert set(re.findall(r"kill-session -t (\S+?)'", requests)) == {"=_visor"}
+    killing = [request for request in asked if "kill-session" in request]
+    assert all("destroy-unattached" in request for request in killing)
     assert screens == ["", ""]

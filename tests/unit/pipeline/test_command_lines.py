@@ -4,7 +4,7 @@ import pytest
 
 from termvisor.model.terminal.command import CommandBoundary, ShellCommand
 from termvisor.model.terminal.output import Mark
-from termvisor.terminal.line_assembler import SettledLine
+from termvisor.terminal.row_window import LineAnchor
 from termvisor.terminal.shell_tracker import MAX_UNCERTAIN_EDGES, ShellCommandsState, ShellTracker
 
 KEY = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
@@ -33,7 +33,7 @@ async def list_output_lines(capture_store, pane) -> dict[str | None, list[str]]:
     found = {}
     for command in await list_commands(capture_store, pane):
         before = None if command.last_line is None else command.last_line + 1
-        lines = await capture_store.store.output.read_lines(pane, after=command.first_line - 1, before=before)
+        lines = await capture_store.pipeline.lines.read(pane, after=command.first_line - 1, before=before)
         found[command.line] = [line.text for line in lines]
     return found
 
@@ -65,7 +65,7 @@ CASES = [
     ),
     (
         "zsh's mark of a missing newline",
-        build_typed_line("printf") + b"x\x1b[7m%\x1b[27m" + b" " * 79 + b"\r \r" + D + PROMPT,
+        build_typed_line("printf") + b"x\x1b[7m%\x1b[27m" + b" " * 79 + b"\r \r" + D + b"\r\x1b[0m\x1b[J" + PROMPT,
         {"printf": ["x%"]},
     ),
     (
@@ -92,14 +92,14 @@ CASES = [
 
 @pytest.mark.parametrize(("data", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 async def test_the_lines_between_start_and_end_are_the_output(capture_store, pane, epoch, data, expected):
-    capture_store.pipeline.resize_pane(pane, 80)
+    capture_store.pipeline.resize_pane(pane, 80, 24)
     capture_store.write_output(epoch, data)
     assert await list_output_lines(capture_store, pane) == expected
 
 
 @pytest.mark.parametrize(("data", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 async def test_output_lines_are_assigned_however_often_they_are_stored(capture_store, pane, epoch, data, expected):
-    capture_store.pipeline.resize_pane(pane, 80)
+    capture_store.pipeline.resize_pane(pane, 80, 24)
     for start in range(0, len(data), max(1, len(data) // 23)):
         capture_store.write_output(epoch, data[start : start + max(1, len(data) // 23)])
         await capture_store.pipeline.wait_settled()
@@ -110,7 +110,7 @@ async def test_an_unfinished_last_line_counts_as_output(capture_store, pane, epo
     capture_store.write_output(epoch, build_typed_line("printf") + b"x" + D + b"$ ")
     (command,) = await list_commands(capture_store, pane)
     assert (command.status, command.exit_code) == ("finished", 0)
-    assert (command.first_line, command.last_line, await capture_store.store.output.find_last_line_number(pane)) == (
+    assert (command.first_line, command.last_line, await capture_store.pipeline.lines.find_last_number(pane)) == (
         2,
         2,
         1,
@@ -151,17 +151,18 @@ async def test_a_secret_in_a_command_line_is_not_stored(capture_store, pane, epo
 def test_uncertain_edges_of_a_line_with_only_marks_are_bounded():
     shells = ShellTracker(None)
     for offset in range(10, 10_000, 10):
-        shells.apply_mark(Mark(kind="command_start", offset=offset, row=offset), 1)
+        shells.apply_mark(Mark(kind="command_start", offset=offset), 1)
     assert len(shells.commands_state.edges) == MAX_UNCERTAIN_EDGES
+    shells.resolve_edges([], [LineAnchor(offset, 0) for offset in range(10, 10_000, 10)], 0)
     _, edges = shells.take_updates()
     assert len(edges) == MAX_UNCERTAIN_EDGES
 
 
 def test_an_edge_is_certain_when_its_line_is_settled():
     shells = ShellTracker(None, commands=ShellCommandsState(edges=(CommandBoundary(5, 20, False),)))
-    shells.settle_lines([SettledLine("before", 0, 10, 1)], 10)
+    shells.resolve_edges([], [LineAnchor(20, 12)], 10)
     assert shells.take_updates() == ((), ((CommandBoundary(5, 20, False), 2),))
-    shells.settle_lines([SettledLine("the mark's", 10, 30, 1), SettledLine("after", 30, 40, 1)], 40)
+    shells.resolve_edges([LineAnchor(20, 12)], [], 11)
     assert shells.take_updates() == ((), ((CommandBoundary(5, 20, False), 1),))
     assert shells.commands_state.edges == ()
 

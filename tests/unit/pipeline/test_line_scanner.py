@@ -53,7 +53,7 @@ async def test_a_match_in_pieces_is_found_when_its_line_is_complete(store_with_r
         (one,) = await list_detections(store_with_rules)
         assert [event.kind for event in news.drain()] == ["shell.panic"]
     assert (one.captures, one.evidence["line"], one.context) == ({"what": "disk"}, 1, "panic: disk")
-    (line,) = await store_with_rules.store.output.read_lines(epoch.pane)
+    (line,) = await store_with_rules.pipeline.lines.read(epoch.pane)
     assert line.number == one.evidence["line"]
 
 

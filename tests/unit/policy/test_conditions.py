@@ -1,7 +1,7 @@
 import pytest
 
 from termvisor.model.action.policy import PolicyRule, QuietHours, RuleCondition
-from termvisor.policy.conditions import find_protecting_pattern, is_quiet_time, matches_rule
+from termvisor.policy.checks import find_protecting_pattern, is_quiet_time, matches_rule
 from termvisor.policy.request import LocalTime
 from tests.unit.policy.policy_requests import PROMPT_PANE, analyze_text, make_actor, make_command_request
 

@@ -5,7 +5,8 @@ import pytest
 from termvisor.clock import NS
 from termvisor.errors import BadRequest
 from termvisor.model.detection.detection import Detection
-from termvisor.model.terminal.output import TextBlock
+from termvisor.model.ids import EpochId
+from termvisor.model.terminal.output import Line, TextBlock
 from termvisor.model.terminal.search_query import SearchQuery, SearchResult
 from termvisor.search import executor, search
 from termvisor.store import EpochUpdate
@@ -61,6 +62,38 @@ async def test_the_newest_lines_come_first_with_number_time_and_spans(store, pan
 async def test_a_query_is_matched_line_by_line(search_texts, pane, query, lines):
     assert await search_texts(query) == lines
     assert sorted(await search_texts(query, rank="relevance")) == sorted(lines)
+
+
+@pytest.mark.parametrize(
+    ("query", "marked"),
+    [
+        ("本語", "本語"),
+        ("テキ", "テキ"),
+        ("한국", "한국"),
+        ("ภาษา", "ภาษา"),
+        ("ភាសា", "ភាសា"),
+        ("ພາສາ", "ພາສາ"),
+        ("file", "ﬁle"),
+        ("software", "soft\u00adware"),
+        ("🎉", "🎉"),
+        ("main", "main"),
+    ],
+)
+async def test_parts_of_words_are_found_and_marked_in_every_script(store, new_pane, write_lines, query, marked):
+    lines = (
+        "日本語のテキスト",
+        "한국어",
+        "นี่คือภาษาไทย",
+        "នេះជាភាសាខ្មែរ",
+        "ນີ້ແມ່ນພາສາລາວ",
+        "a ﬁle",
+        "soft\u00adware",
+        "x🎉y",
+        "\ue0a0main\ue0b0",
+    )
+    await write_lines(await new_pane(), *lines, at=NOW)
+    found = await search(store, SearchQuery(text=query), NOW)
+    assert [hit.line.text[start:end] for hit in found.hits for start, end in hit.spans] == [marked]
 
 
 async def test_filters_narrow_by_pane_session_target_and_source(search_texts, pane, new_pane, write_lines):
@@ -277,3 +310,56 @@ async def test_lines_are_found_by_the_events_in_them(store, search_texts, pane, 
     assert await search_texts("event:nothing.such") == []
     assert await search_texts("event:nothing.such OR passed") == ["all tests passed"]
     assert await search_texts(f"event:usage.reached pane:{other}") == []
+
+
+class Window:
+    """Lines on the screen of one pane."""
+
+    def __init__(self, pane, *texts: str, first: int = 6):
+        self._lines = [
+            Line(pane=pane, number=number, at=NOW - NS, text=text, epoch=EpochId(1), is_provisional=True)
+            for number, text in enumerate(texts, first)
+        ]
+
+    def find_unstored(self, can_match):
+        return [self._lines] if can_match("\n".join(line.text for line in self._lines)) else []
+
+
+async def find_lines(store, query: SearchQuery, window: Window) -> list[tuple[int, str]]:
+    found = await search(store, query, NOW, window)
+    return [(hit.line.number, hit.line.text) for hit in found.hits]
+
+
+async def test_lines_that_are_still_on_the_screen_are_found_too(store, pane):
+    window = Window(pane, "a new error", "nothing")
+    assert await find_lines(store, SearchQuery(text="error"), window) == [
+        (6, "a new error"),
+        (5, "no error here"),
+        (2, "error: usage_limit reached"),
+    ]
+    assert await find_lines(store, SearchQuery(text="error", limit=1), window) == [(6, "a new error")]
+    assert await find_lines(store, SearchQuery(text="error new"), window) == [(6, "a new error")]
+    assert await find_lines(store, SearchQuery(text="error since:10s"), window) == [(6, "a new error")]
+    assert await find_lines(store, SearchQuery(text="error source:screen"), window) == []
+    assert await find_lines(store, SearchQuery(text="error pane:99"), window) == []
+
+
+async def test_lines_on_the_screen_come_first_when_ranked_by_relevance(store, pane):
+    found = await find_lines(store, SearchQuery(text="error", rank="relevance"), Window(pane, "error"))
+    assert found[0] == (6, "error")
+
+
+async def test_a_line_that_was_stored_during_the_search_is_found_once(store, pane):
+    window = Window(pane, "no error here", "another error", first=5)
+    assert await find_lines(store, SearchQuery(text="error"), window) == [
+        (6, "another error"),
+        (5, "no error here"),
+        (2, "error: usage_limit reached"),
+    ]
+
+
+async def test_context_spans_stored_lines_and_those_on_the_screen(store, pane):
+    found = await search(store, SearchQuery(text="fresh", context=2), NOW, Window(pane, "fresh", "after"))
+    assert [(hit.before, hit.after) for hit in found.hits] == [(("all tests passed", "no error here"), ("after",))]
+    found = await search(store, SearchQuery(text="here", context=2), NOW, Window(pane, "here again", "after"))
+    assert found.hits[1].after == ("here again", "after")

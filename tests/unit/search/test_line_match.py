@@ -38,6 +38,14 @@ def build_line(text, pane=1, at=100):
         ("a -b", "a", True),
         ("a -b", "a b", False),
         ('"a a"', "a b a a", True),
+        ("本語", "日本語のテキスト", True),
+        ("語日", "日本語のテキスト", False),
+        ("国*", "中国", True),
+        ("file", "the ﬁle", True),
+        ("ﬁle", "the file", True),
+        ("software", "soft\u00adware", True),
+        ("ok -🎉", "🎉ok", False),
+        ("ok -🎉", "ok", True),
     ],
 )
 def test_a_query_matches_the_expected_lines(query, text, fits):

@@ -1,4 +1,5 @@
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -6,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from termvisor.errors import ConfigError, Unsupported
+from termvisor.model.paths import Paths
 from termvisor.setup.shell_integration import (
     SHELLS,
     Shell,
@@ -43,23 +45,27 @@ def test_the_users_shell_comes_from_the_environment() -> None:
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_contains_the_quoted_path_of_the_nonce(shell: Shell) -> None:
-    text = build_snippet(shell, "/a b/it's\\here/nonce")
-    assert b"@NONCE_FILE@" not in text
+    text = build_snippet(shell, Paths("", "/a b/it's\\here", "/run/it's"))
+    assert b"@" not in re.sub(rb"\[@\]|@P", b"", text)
     assert {"bash": b"""'/a b/it'"'"'s\\here/nonce'""", "fish": b"'/a b/it\\'s\\\\here/nonce'"}.get(
         shell, b"nonce"
     ) in text
-    assert os.fsdecode(b"/\xff/nonce").encode("utf-8", "surrogateescape") in build_snippet(
-        shell, os.fsdecode(b"/\xff/nonce")
-    )
+    folder = os.fsdecode(b"/\xff")
+    for path in (b"/\xff/nonce", b"/\xff/shells"):
+        assert path in build_snippet(shell, Paths("", folder, folder))
 
 
 def test_bash_parses_the_script() -> None:
-    text = build_snippet("bash", "/a b/it's/nonce")
+    text = build_snippet("bash", Paths("", "/a b/it's", "/c d/it's"))
     subprocess.run([shutil.which("bash") or "bash", "-n"], input=text, check=True)
 
 
 def test_no_line_of_the_script_is_too_long_for_a_terminal() -> None:
-    lines = [line for shell in SHELLS for line in build_snippet(shell, "/nonce").decode().splitlines()]
+    lines = [
+        line
+        for shell in SHELLS
+        for line in build_snippet(shell, Paths("/c", "/d", "/run/user/1000")).decode().splitlines()
+    ]
     assert [line for line in lines if len(line) > 120] == []
 
 

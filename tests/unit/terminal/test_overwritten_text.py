@@ -10,7 +10,7 @@ RUN = "aB3dE5gH7jK9mN1pQ2rS4tU6"
 
 
 def list_overwritten(data: str) -> list[str]:
-    return [one.text for one in TextDecoder().feed(build_delta(data.encode())).overwritten]
+    return [one.text.rstrip() for one in TextDecoder(80, 24).feed(build_delta(data.encode())).overwritten]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_partly_overwritten_run_is_reported_as_it_was(over):
     ],
 )
 def test_a_run_joined_to_other_text_is_reported_as_it_was(data, run):
-    assert list_overwritten(data) == [run]
+    assert list_overwritten(data) == [run.rstrip()]
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,29 @@ def test_a_run_joined_to_other_text_is_reported_as_it_was(data, run):
         f"x {RUN}\r\x1b[{len(RUN) + 2}C: ok",
         f"{RUN}\r\n{RUN}",
         f"{RUN}\r{RUN}",
-        f"{RUN}\r\x1b[K",
-        f"{RUN}\x1b[2K",
         f"ok {RUN}\rno",
         "12% of all\r13% of all",
         "short12\rsh",
         f"{RUN}\x1b[3C more",
     ],
 )
-def test_nothing_is_reported_if_all_is_erased_or_kept_or_little_remains(data):
+def test_nothing_is_reported_if_all_is_kept_or_little_remains(data):
     assert list_overwritten(data) == []
+
+
+@pytest.mark.parametrize(
+    "erased", ["\x1b[2K", "\x1b[1J\r", "\r\x1b[M", "\x1b[23T\x1b[T", "\rnothing of it remains in the row", "\r\x1b[99P"]
+)
+def test_a_row_with_a_long_word_is_reported_when_all_of_it_goes(erased):
+    assert list_overwritten(RUN + erased) == [RUN]
+
+
+def test_a_row_without_a_long_word_is_not_reported_when_it_goes():
+    assert list_overwritten("no long words in this row\x1b[2K") == []
+
+
+def test_a_row_that_is_painted_again_and_again_is_reported_once():
+    assert list_overwritten(f"\x1b[2K\r{RUN}" * 50) == [RUN]
 
 
 def test_a_run_joined_freed_and_joined_again_is_reported_free():
@@ -77,7 +90,7 @@ def test_a_run_overwritten_character_by_character_is_reported_once():
 
 
 def test_each_line_is_named_by_its_start():
-    stage = TextDecoder()
+    stage = TextDecoder(80, 24)
     first = stage.feed(build_delta(f"one\r\n{RUN}\rxx".encode()))
     second = stage.feed(build_delta(f"\r\n{RUN}\rxx".encode(), first.overwritten[0].start + len(RUN) + 3))
     assert first.overwritten == (OverwrittenLine(5, RUN),)
@@ -90,3 +103,43 @@ def test_overwrites_of_one_line_are_bounded():
         covering.record_overwrite(f"piece{number:04}", 0, f"another{number:04}")
     assert len(covering.take_overwritten()) < 100
     assert covering.take_overwritten() == ()
+
+
+def test_each_line_has_its_own_bound():
+    covering = OverwriteTracker()
+    for number in range(100):
+        covering.record_overwrite("piece", number, "another")
+        covering.record_overwrite("rest", number, "the rest")
+    assert len(covering.take_overwritten()) == 200
+
+
+WRAPPED = f"{'-' * 70} {RUN}"
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        "\r\x1b[2K",
+        "\rfour",
+        "\x1b[A\x1b[2K",
+        "\x1b[A\r\x1b[72Cxx",
+        "\r\x1b[M",
+        "\r\x1b[L",
+        "\x1b[A\r\x1b[M",
+        "\x1b[A\x1b[J",
+        "\r\x1b[J",
+        "\x1b[1J",
+    ],
+)
+def test_a_run_that_is_wrapped_is_reported_whole(over):
+    assert list_overwritten(WRAPPED + over)[:1] == [WRAPPED]
+
+
+def test_a_run_whose_first_row_has_left_is_reported_whole():
+    stage = TextDecoder(10, 2)
+    output = stage.feed(build_delta(f"ab\r\n{RUN}\r\x1b[2Kx".encode()))
+    assert {(one.start, one.text) for one in output.overwritten} == {(4, RUN)}
+
+
+def test_a_line_that_scrolls_off_whole_is_not_reported():
+    assert list_overwritten(f"{WRAPPED}\r\n" * 60) == []

@@ -4,13 +4,14 @@ import pytest
 
 from termvisor.model.terminal.command import CommandBoundary, CommandUpdate
 from termvisor.model.terminal.output import Mark, MarkKind
-from termvisor.terminal.shell_tracker import MAX_SHELL_DEPTH, ShellTracker
+from termvisor.terminal.row_window import LineAnchor
+from termvisor.terminal.shell_tracker import MAX_SHELL_DEPTH, ShellCommandsState, ShellTracker
 
 NONCE = "5eed"
 
 
 class PaneMarks:
-    """Applies marks at 10, 20, 30 …; each is in an empty line that began one byte before it; E has no row."""
+    """Applies marks at 10, 20, 30 …; each is anchored to the line of its number, E to none."""
 
     def __init__(self) -> None:
         self.shells = ShellTracker(NONCE)
@@ -29,10 +30,9 @@ class PaneMarks:
     ) -> "PaneMarks":
         self.offset += 10
         params = ({} if aid is None else {"aid": aid}) | ({"nonce": NONCE} if is_proven else {})
-        row = 0 if kind == "command_line" else self.offset - 1
-        mark = Mark(kind=kind, offset=self.offset, row=row, text=text, exit_code=exit_code, params=params)
+        mark = Mark(kind=kind, offset=self.offset, text=text, exit_code=exit_code, params=params)
         self.shells.apply_mark(mark, self.offset * 100)
-        return self._take()
+        return self._take([] if kind == "command_line" else [LineAnchor(self.offset, self.offset // 10)])
 
     def prompt(self, **how) -> "PaneMarks":
         return self.mark("prompt_start", **how).mark("input_start", **how)
@@ -48,10 +48,10 @@ class PaneMarks:
 
     def close_epoch(self) -> "PaneMarks":
         self.shells.finish(self.offset + 10)
-        return self._take()
+        return self._take([LineAnchor(self.offset + 10, self.offset // 10 + 1)])
 
-    def _take(self) -> "PaneMarks":
-        self.shells.settle_lines([], self.offset + 10)
+    def _take(self, anchors: list[LineAnchor]) -> "PaneMarks":
+        self.shells.resolve_edges(anchors, [], 0)
         commands, edges = self.shells.take_updates()
         self.updates.update({update.start: update for update in commands})
         self.edges += [edge for edge, _ in edges]
@@ -142,21 +142,21 @@ def test_a_command_has_its_times_places_and_folder() -> None:
     assert pane.updates[30] == CommandUpdate(
         start=30, started_at=3000, line="make", cwd="/src", ended_at=4000, exit_code=2, end=40, status="finished"
     )
-    assert pane.edges == [CommandBoundary(30, 29, False), CommandBoundary(30, 39, True)]
+    assert pane.edges == [CommandBoundary(30, 30, False), CommandBoundary(30, 40, True)]
 
 
 def test_a_lost_command_has_an_edge_but_no_end_in_time() -> None:
     pane = PaneMarks().start("a").prompt()
     assert (pane.updates[10].end, pane.updates[10].ended_at) == (20, None)
-    assert pane.edges == [CommandBoundary(10, 9, False), CommandBoundary(10, 19, True)]
+    assert pane.edges == [CommandBoundary(10, 10, False), CommandBoundary(10, 20, True)]
 
 
-def test_an_unproven_command_is_lost_at_the_first_proven_mark_with_a_row() -> None:
+def test_an_unproven_command_is_lost_at_the_first_proven_mark_of_a_line() -> None:
     pane = PaneMarks().start("evil").line("ls", is_proven=True)
     assert pane.summary == [("evil", "running", None)]
     pane.start(is_proven=True)
     assert pane.summary == [("evil", "lost", None), ("ls", "running", None)]
-    assert pane.edges == [CommandBoundary(10, 9, False), CommandBoundary(10, 29, True), CommandBoundary(30, 29, False)]
+    assert pane.edges == [CommandBoundary(10, 10, False), CommandBoundary(10, 30, True), CommandBoundary(30, 30, False)]
 
 
 def test_only_a_start_and_an_end_with_proof_are_proof() -> None:
@@ -185,3 +185,21 @@ def test_other_marks_change_nothing() -> None:
     before = shells.commands_state
     shells.apply_mark(Mark(kind="alt_screen_on", offset=99), 9)
     assert shells.commands_state == before
+
+
+def test_an_edge_is_estimated_until_its_line_is_final() -> None:
+    shells = ShellTracker(None)
+    shells.apply_mark(Mark(kind="command_start", offset=50), 1)
+    shells.resolve_edges([], [LineAnchor(20, 6), LineAnchor(50, 8)], 5)
+    assert shells.take_updates()[1] == ((CommandBoundary(50, 50, False), 3),)
+    shells.resolve_edges([LineAnchor(50, 9)], [], 7)
+    assert shells.take_updates()[1] == ((CommandBoundary(50, 50, False), 2),)
+    assert shells.commands_state.edges == ()
+
+
+def test_an_edge_without_a_known_line_keeps_its_stored_estimate() -> None:
+    edge = CommandBoundary(5, 20, False)
+    shells = ShellTracker(None, commands=ShellCommandsState(edges=(edge,)))
+    shells.resolve_edges([LineAnchor(21, 3)], [LineAnchor(19, 4)], 0)
+    assert shells.take_updates() == ((), ())
+    assert shells.commands_state.edges == (edge,)

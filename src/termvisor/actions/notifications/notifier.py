@@ -13,12 +13,13 @@ from functools import partial
 from termvisor.actions.attempt import hash_action
 from termvisor.actions.notifications.channels import (
     NotificationChannel,
+    NotificationRecipients,
     sanitize_line,
     sanitize_text,
     send_to_command,
     send_to_desktop,
+    send_to_terminals,
 )
-from termvisor.actions.notifications.terminal import NotificationRecipients, send_to_terminals
 from termvisor.actions.notifications.webhook import WebhookChannel
 from termvisor.clock import NS, Clock, format_timestamp
 from termvisor.errors import MuxError

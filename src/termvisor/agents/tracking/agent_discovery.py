@@ -100,6 +100,8 @@ class AgentDiscovery:
         """Calls `handle_process_exit`. Without it, the next scan notices that a process has exited."""
         self.flush_output: Callable[[PaneId], None] = lambda pane: None
         """Called before an exit is submitted, so that the output before it is read first."""
+        self.has_unread_end: Callable[[AgentProcess], bool] = lambda agent_process: False
+        """Return True if the agent's last output has not passed the terminal and the recorder yet."""
         self._scan_states: dict[PaneId, _PaneScanState] = {}
         self._followed_agents: dict[RuntimeId, AgentProcess] = {}
         self._urgent_panes: set[PaneId] = set()
@@ -136,10 +138,12 @@ class AgentDiscovery:
         exited = [agent for agent in self._followed_agents.values() if (agent.pid, agent.pid_started) == (pid, started)]
         for agent in exited:  # its last output must be read while it still counts as running
             self.flush_output(agent.pane)
+            self._urgent_panes.add(agent.pane)
+        # The scan after the next output, which is later than the agent's last one, ends the others.
+        exited = [agent for agent in exited if not self.has_unread_end(agent)]
         self._tracker.submit_facts(AgentExited(at=self._clock.now(), runtime=agent.id) for agent in exited)
         for agent in exited:
             self._unfollow(agent)
-            self._urgent_panes.add(agent.pane)
 
     async def scan(self, active_panes: set[PaneId] | None = None) -> None:
         """Scan the active panes whose foreground program may have changed, or all panes if None."""

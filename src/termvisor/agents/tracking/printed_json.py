@@ -78,6 +78,11 @@ class PrintedJsonReader:
     def leave(self, agent_process: AgentProcess) -> None:
         self._runs_by_agent.pop(agent_process.id, None)
 
+    def has_unread_end(self, agent_process: AgentProcess) -> bool:
+        """Return True if a run that printed in its pane did not yet print the line that ends its turn."""
+        run = self._runs_by_agent.get(agent_process.id)
+        return run is not None and run.has_terminal and not run.is_over
+
     def _buffer_lines(self, epoch: Epoch, lines: Sequence[PrintedLine]) -> None:
         buffer = self._early_lines.pop(epoch.pane, None) or deque(maxlen=_MAX_EARLY_LINES)
         buffer.extend((epoch.id, line) for line in lines if len(line.text) <= _MAX_EARLY_LINE_CHARS)

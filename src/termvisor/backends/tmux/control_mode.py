@@ -1,8 +1,8 @@
 """Parse tmux control mode: bytes to notices, pane output and replies.
 
 Text inside a ``%begin … %end`` block is not escaped, so a pane could print a line that looks like the end of a block.
-Therefore every request is followed by an unguessable token, and untrusted text occurs only in its last block, the
-*body*, which ends at the last matching ``%end`` before the token.
+Therefore every request is followed by an unguessable token, and untrusted text occurs only in its last block. That
+block ends at the last ``%end`` before the token, and begins at the first ``%begin`` with the same numbers.
 """
 
 import codecs
@@ -12,7 +12,10 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+from termvisor.backends.tmux.commands import TmuxReply
+
 _OUTPUT_LINE = re.compile(rb"%(?:output (%\d+) |extended-output (%\d+) \d+[^:]*: )(.*)", re.DOTALL)
+_BLOCK_ENDS = (b"%end ", b"%error ")
 _OCTAL_ESCAPE = re.compile(rb"\\([0-3][0-7]{2})")
 
 
@@ -31,12 +34,10 @@ class ControlOutput(Struct, frozen=True):
 
 
 class ControlReply(Struct, frozen=True):
-    """The answer to one request: output of the trusted commands, the body and the first error."""
+    """The answer to the request with this token, at its place in the output."""
 
     token: str
-    output_lines: tuple[bytes, ...] = ()
-    body: tuple[bytes, ...] = ()
-    error: str = ""
+    reply: TmuxReply
 
 
 ControlItem = ControlNotice | ControlOutput | ControlReply
@@ -72,14 +73,6 @@ def _choose_unescape() -> Callable[[bytes], bytes]:
 
 
 _unescape_fast = _choose_unescape()
-
-_UNESCAPED_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 /._=:,+-")
-_ESCAPES_BY_BYTE = {byte: f"\\{byte:03o}" for byte in range(256) if byte not in _UNESCAPED_BYTES}
-
-
-def quote_word(text: str) -> str:
-    """Quote text as one tmux word. A command that expands formats still expands those inside it."""
-    return '"' + text.encode().decode("latin-1").translate(_ESCAPES_BY_BYTE) + '"'
 
 
 class ControlParser:
@@ -134,37 +127,44 @@ def _parse_notification(line: bytes) -> Iterator[ControlNotice | ControlOutput]:
 
 
 def _parse_reply(lines: list[bytes], token: str) -> Iterator[ControlItem]:
-    """Parse the lines from the first ``%begin`` to the token, keeping notices in order before or after the body."""
-    mark = f"{token}:body".encode()
-    before: list[ControlItem] = []
-    after: list[ControlItem] = []
-    printed: list[bytes] = []
-    body: tuple[bytes, ...] | None = None
-    error = ""
-    index, end = 0, len(lines) - 3
-    while index < end:
-        begin = lines[index].removeprefix(b"%begin ")
-        if begin == lines[index]:
-            (before if body is None else after).extend(_parse_notification(lines[index]))
-            index += 1
-            continue
-        is_body = body is None and printed[-1:] == [mark]
-        close = _find_block_end(lines, range(index + 1, end), begin, is_last=is_body)
-        block = lines[index + 1 : close]
-        if lines[close].startswith(b"%error"):
-            error = error or b" ".join(block).decode("utf-8", "replace")
-        elif is_body:
-            body = tuple(block)
+    """Parse the lines from the first ``%begin`` to the token, keeping notices in order before or after the last block.
+
+    A pane chose none of the lines before the last block begins, and none after it ends.
+    """
+    # The last three lines are the block of the token itself.
+    end = max((index for index in range(len(lines) - 3) if lines[index].startswith(_BLOCK_ENDS)), default=-1)
+    begin = _find_block_start(lines, end)
+    blocks, notices = _split_blocks(lines[:begin])
+    if end >= 0:
+        blocks.append((lines[end].startswith(b"%error "), lines[begin + 1 : end]))
+    printed = tuple(line for is_error, block in blocks if not is_error for line in block)
+    errors = [b" ".join(block).decode("utf-8", "replace") for is_error, block in blocks if is_error]
+    for notice in notices:
+        yield from _parse_notification(notice)
+    yield ControlReply(token, TmuxReply(printed, errors[0] if errors else ""))
+    for notice in lines[end + 1 : -3]:
+        yield from _parse_notification(notice)
+
+
+def _find_block_start(lines: list[bytes], end: int) -> int:
+    """Return the index of the ``%begin`` line of the block that ends at ``end``; 0 if there is no block."""
+    block_id = lines[end].partition(b" ")[2] if end >= 0 else b""
+    return next((index for index in range(end) if lines[index] == b"%begin " + block_id), max(end, 0))
+
+
+def _split_blocks(lines: list[bytes]) -> tuple[list[tuple[bool, list[bytes]]], list[bytes]]:
+    """Return the trusted blocks, each with whether it is an error, and the notices between them."""
+    blocks: list[tuple[bool, list[bytes]]] = []
+    notices: list[bytes] = []
+    block: list[bytes] | None = None
+    for line in lines:
+        if block is None and line.startswith(b"%begin "):
+            block = []
+        elif block is None:
+            notices.append(line)
+        elif line.startswith(_BLOCK_ENDS):
+            blocks.append((line.startswith(b"%error "), block))
+            block = None
         else:
-            printed.extend(block)
-        index = close + 1
-    yield from before
-    yield ControlReply(token, tuple(text for text in printed if text != mark), body or (), error)
-    yield from after
-
-
-def _find_block_end(lines: list[bytes], candidates: range, block_id: bytes, *, is_last: bool) -> int:
-    ends = (b"%end " + block_id, b"%error " + block_id)
-    return next(
-        (index for index in (reversed(candidates) if is_last else candidates) if lines[index] in ends), candidates.stop
-    )
+            block.append(line)
+    return blocks, notices

@@ -8,7 +8,10 @@ of tmux (3.5a) escape control characters.
 import os
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from termvisor.backends.pane_source import PaneStatus
+from termvisor.backends.tmux.commands import TmuxCommand
 from termvisor.errors import MuxError
 from termvisor.model.ids import MuxPaneId
 from termvisor.model.terminal.pane import PaneFacts
@@ -19,8 +22,8 @@ _PANE_VARIABLES = (
     "pane_id", "pane_pid", "session_id", "session_attached", "session_attached_list",
     "window_id", "window_index", "pane_index", "pane_active",
     "pane_tty", "pane_width", "pane_height", "alternate_on", "pane_in_mode", "pane_dead", "pane_dead_status",
-    "pane_dead_signal", "pane_pipe", "history_limit", "destroy-unattached", "session_name", "window_name",
-    "pane_current_command", "pane_current_path", "pane_title",
+    "pane_dead_signal", "pane_pipe", "history_limit", "destroy-unattached", "exit-unattached", "session_name",
+    "window_name", "pane_current_command", "pane_current_path", "pane_title",
 )  # fmt: skip
 _FREE_TEXT_VARIABLES = _PANE_VARIABLES[_PANE_VARIABLES.index("session_name") :]
 """Variables holding text chosen by users or programs; their values are redacted."""
@@ -29,36 +32,47 @@ _SERVER_VARIABLES = ("pid", "version", "exit-unattached", "socket_path")
 
 
 def _build_format(names: tuple[str, ...]) -> str:
-    return '"' + FIELD_SEPARATOR.decode().join(f"#{{{name}}}" for name in names) + RECORD_SEPARATOR.decode() + '"'
+    return FIELD_SEPARATOR.decode().join(f"#{{{name}}}" for name in names) + RECORD_SEPARATOR.decode()
 
 
-LIST_STATUSES_COMMAND = f"list-panes -a -F {_build_format(_STATUS_VARIABLES)}"
-LIST_PANES_COMMAND = f"list-panes -a -F {_build_format(_PANE_VARIABLES)}"
-SERVER_INFO_COMMAND = f"display-message -p {_build_format(_SERVER_VARIABLES)}"
+LIST_STATUSES_COMMAND = TmuxCommand("list-panes", "-a", "-F", _build_format(_STATUS_VARIABLES))
+LIST_PANES_COMMAND = TmuxCommand("list-panes", "-a", "-F", _build_format(_PANE_VARIABLES))
+SERVER_INFO_COMMAND = TmuxCommand("display-message", "-p", _build_format(_SERVER_VARIABLES))
 
 
-def parse_pane_statuses(body: tuple[bytes, ...], hidden: frozenset[str] = frozenset()) -> dict[MuxPaneId, PaneStatus]:
-    """Return the status of every pane except ``hidden`` ones (those of our private session)."""
-    statuses = {}
-    for values in _split_records(body, _STATUS_VARIABLES):
-        mux_id = MuxPaneId(values["pane_id"])
-        if mux_id not in hidden:
-            statuses[mux_id] = PaneStatus(
-                _parse_int(values["pane_pid"]) or 0, values["pane_pipe"] == "1", values["pane_dead"] == "1"
-            )
-    return statuses
+class ServerPaneList(Struct, frozen=True):
+    """All panes of a server, and whether the server exits with its last attached client."""
+
+    panes: list[PaneFacts]
+    exits_unattached: bool
 
 
-def parse_pane_facts(body: tuple[bytes, ...]) -> list[PaneFacts]:
+def parse_pane_statuses(body: tuple[bytes, ...]) -> dict[MuxPaneId, PaneStatus]:
+    """Return the status of every pane."""
+    return {
+        MuxPaneId(values["pane_id"]): PaneStatus(
+            _parse_int(values["pane_pid"]) or 0, values["pane_pipe"] == "1", values["pane_dead"] == "1"
+        )
+        for values in _split_records(body, _STATUS_VARIABLES)
+    }
+
+
+def parse_pane_list(body: tuple[bytes, ...]) -> ServerPaneList:
     """Return the redacted facts of every pane, listing a pane once even if several sessions link its window."""
     values_by_pane: dict[str, dict[str, str]] = {}
     for values in _split_records(body, _PANE_VARIABLES):
         values_by_pane.setdefault(values["pane_id"], values)
     redacted = iter(redact_each([values[name] for values in values_by_pane.values() for name in _FREE_TEXT_VARIABLES]))
-    return [
+    panes = [
         _build_facts(values | {name: next(redacted) for name in _FREE_TEXT_VARIABLES})
         for values in values_by_pane.values()
     ]
+    return ServerPaneList(panes, any(is_option_on(values["exit-unattached"]) for values in values_by_pane.values()))
+
+
+def is_option_on(value: str) -> bool:
+    """Return True for the value of a flag option: `1` or `on`, depending on the version."""
+    return value in ("1", "on")
 
 
 def parse_server_info(body: tuple[bytes, ...]) -> dict[str, str]:

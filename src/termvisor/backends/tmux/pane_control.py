@@ -6,7 +6,8 @@ name, which a tmux format reduces to harmless characters.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Literal
 
 from msgspec.structs import replace
@@ -20,10 +21,10 @@ from termvisor.backends.pane_control import (
     PaneState,
     PaneViewer,
 )
-from termvisor.backends.tmux.client import generate_token
-from termvisor.backends.tmux.control_mode import quote_word
+from termvisor.backends.tmux.commands import CommandName, TmuxCommand, build_guard, generate_token, parse_refusal
 from termvisor.backends.tmux.key_names import is_key_name
 from termvisor.backends.tmux.pane_source import TmuxServer
+from termvisor.backends.tmux.server_safety import check_hazards, parse_version
 from termvisor.clock import NS
 from termvisor.errors import BadRequest, MuxError
 from termvisor.model.action.action import Spawn
@@ -37,10 +38,9 @@ _PANE_STATE_FORMAT = (
     f" #{{pane_width}} #{{pane_height}} #{{cursor_x}} #{{cursor_y}} #{{cursor_flag}} {_COMMAND_FORMAT}"
 )
 _FRONT_PANE_FORMAT = "#{W:,#{P:,#{pane_id}}}"
+_FIRST_SANITIZING_VERSION = (3, 7)
 _INPUT_BLOCKING_FLAGS = ("pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized")
-_LIST_CLIENTS_COMMAND = (
-    "list-clients -F 'client #{client_control_mode} #{pane_id} #{client_activity} #{client_utf8} #{client_tty}'"
-)
+_CLIENT_FORMAT = "client #{client_control_mode} #{pane_id} #{client_activity} #{client_utf8} #{client_tty}"
 
 
 class TmuxPaneControl:
@@ -48,42 +48,59 @@ class TmuxPaneControl:
         self._server = server
 
     async def read_pane_state(self, pane: MuxPaneId) -> PaneState | None:
-        is_pane = f"#{{==:#{{pane_id}},{pane}}}"
-        report = f"{_build_view_command(pane)} ; display-message -p -t {pane} '{_PANE_STATE_FORMAT}'"
+        token = generate_token()
+        # The screen comes last, and every line of a client starts with the token, so no row can imitate one.
         reply = await self._server.client.request(
-            f"if-shell -F -t {pane} '{is_pane}' {{ {_LIST_CLIENTS_COMMAND} ; {report} ; {{body}} }}",
-            f"capture-pane -p -J -e -t {pane}",
+            TmuxCommand("display-message", "-p", "-t", pane, _PANE_STATE_FORMAT),
+            _build_view_command(pane),
+            TmuxCommand("list-clients", "-F", f"{token} {_CLIENT_FORMAT}"),
+            TmuxCommand("capture-pane", "-p", "-J", "-e", "-t", pane),
         )
-        lines = [line.decode("utf-8", "replace") for line in reply.output_lines]
-        if not lines:
+        # Without the pane, the first commands describe another one and the last one fails.
+        if "can't find pane" in reply.error:
             return None
-        facts, view = lines.pop(), lines.pop()
-        state = _parse_pane_state(facts, [line.split(" ", 5) for line in lines], reply.body)
-        _, front, title = _split_view_line(view)
+        if reply.error or len(reply.lines) < 2:
+            raise MuxError(f"tmux reported: {reply.error or 'nothing'}")
+        facts, view, *rest = reply.lines
+        prefix = f"{token} ".encode()
+        clients = [_split_client_line(line.removeprefix(prefix)) for line in rest if line.startswith(prefix)]
+        state = _parse_pane_state(facts.decode("utf-8", "replace"), clients, tuple(rest[len(clients) :]))
+        _, front, title = _split_view_line(view.decode("utf-8", "replace"))
         return replace(state, front=MuxPaneId(front), title=title)
 
     async def list_clients(self) -> list[AttachedClient]:
-        reply = await self._server.client.request(_LIST_CLIENTS_COMMAND)
-        rows = [line.decode("utf-8", "replace").split(" ", 5) for line in reply.output_lines]
+        reply = await self._server.client.request(TmuxCommand("list-clients", "-F", _CLIENT_FORMAT))
+        rows = [_split_client_line(line) for line in reply.lines]
         return [_parse_client(words) for words in rows if words[:2] == ["client", "0"]]
 
     async def write(self, guard: PaneGuard, text: str) -> GuardResult:
         if "\0" in text:
             raise BadRequest("the text contains a NUL character, which cannot be typed")
         buffer = generate_token()
-        return await self._run_guarded(
-            guard, f"set-buffer -b {buffer} -- {quote_word(text)} ; paste-buffer -p -r -d -b {buffer} -t {guard.pane}"
-        )
+        # The server reads the text from us, so that it has any size and is not in the user's message log.
+        loading = TmuxCommand("load-buffer", "-b", buffer, "-")
+        flags = ("-p", "-r", "-d", *_list_raw_paste_flags(self._server.version))
+        pasting = TmuxCommand("paste-buffer", *flags, "-b", buffer, "-t", guard.pane)
+        result = await self._request_guarded(guard, [pasting], before=[loading], stdin=text.encode())
+        if not isinstance(result, GuardMismatch):
+            return None
+        with suppress(MuxError):  # nothing was typed in any case
+            await self._server.client.request(TmuxCommand("delete-buffer", "-b", buffer))
+        return result
 
     async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
         unknown = [key for key in keys if not is_key_name(key)]
         if unknown or not keys:
             raise BadRequest(f"unknown key {unknown[0]!r}" if unknown else "name at least one key")
-        return await self._run_guarded(guard, f"send-keys -t {guard.pane} -- {' '.join(map(quote_word, keys))}")
+        result = await self._request_guarded(guard, [TmuxCommand("send-keys", "-t", guard.pane, "--", *keys)])
+        return result if isinstance(result, GuardMismatch) else None
 
-    async def open_pane(self, spawn: Spawn, beside: MuxPaneId | None) -> tuple[MuxPaneId, int]:
-        reply = await self._server.client.request(build_spawn_command(spawn, beside))
-        words = reply.output_lines[-1].decode("ascii", "replace").split() if reply.output_lines else []
+    async def open_pane(self, spawn: Spawn, beside: MuxPaneId | None, gate: str = "") -> tuple[MuxPaneId, int]:
+        """Start the program once the FIFO ``gate``, if it is given, has ended or is gone."""
+        command = build_spawn_command(spawn, beside, gate)
+        await check_hazards(self._server.client, self._server.version, command)
+        reply = await self._server.client.request(command)
+        words = reply.lines[-1].decode("ascii", "replace").split() if reply.lines else []
         if len(words) != 2 or reply.error:
             raise MuxError(f"tmux cannot start the program: {reply.error or 'no answer'}")
         return MuxPaneId(words[0]), int(words[1])
@@ -91,34 +108,46 @@ class TmuxPaneControl:
     async def change_pane(
         self, guard: PaneGuard, change: Literal["activate", "title", "close"], value: str = ""
     ) -> GuardMismatch | AppliedPaneChange:
-        pane = guard.pane
+        pane, view = guard.pane, _build_view_command(guard.pane)
         commands = {
-            "activate": f"select-window -t {pane} ; select-pane -t {pane} ; {_build_view_command(pane)}",
-            "title": f"select-pane -t {pane} -T {quote_word(value.replace('#', '##'))} ; {_build_view_command(pane)}",
-            "close": f"kill-pane -t {pane}",
+            "activate": [TmuxCommand("select-window", "-t", pane), TmuxCommand("select-pane", "-t", pane), view],
+            "title": [TmuxCommand("select-pane", "-t", pane, "-T", value.replace("#", "##")), view],
+            "close": [TmuxCommand("kill-pane", "-t", pane)],
         }
-        result = await self._request_guarded(guard, f"{_build_view_command(pane)} ; {commands[change]}")
+        result = await self._request_guarded(guard, [view, *commands[change]])
         return result if isinstance(result, GuardMismatch) else _parse_applied_change(result)
 
-    async def _run_guarded(self, guard: PaneGuard, commands: str) -> GuardResult:
-        result = await self._request_guarded(guard, commands)
-        return result if isinstance(result, GuardMismatch) else None
-
-    async def _request_guarded(self, guard: PaneGuard, commands: str) -> GuardMismatch | list[str]:
+    async def _request_guarded(
+        self,
+        guard: PaneGuard,
+        commands: Sequence[TmuxCommand],
+        *,
+        before: Sequence[TmuxCommand] = (),
+        stdin: bytes = b"",
+    ) -> GuardMismatch | list[str]:
         """Run commands if the guard holds and return their output lines; otherwise return the failed condition."""
         success_token = generate_token()
-        report = f"display-message -p -t {guard.pane} {quote_word(_build_guard_report_format(guard))}"
         reply = await self._server.client.request(
-            f"if-shell -F -t {guard.pane} {quote_word(build_condition(guard))}"
-            f" {{ {commands} ; display-message -p {success_token} }} {{ {report} }}"
+            *before,
+            build_guard(guard.pane, build_condition(guard), _build_guard_report_format(guard)),
+            *commands,
+            TmuxCommand("display-message", "-p", success_token),
+            stdin=stdin,
         )
-        if reply.output_lines[-1:] == (success_token.encode(),):
-            return [line.decode("utf-8", "replace") for line in reply.output_lines[:-1]]
-        if reply.output_lines:
-            return parse_mismatch(guard, reply.output_lines[-1].decode("utf-8", "replace"))
-        if "can't find pane" in reply.error:
-            return GuardMismatch("pane", guard.pane, "none")
-        raise MuxError(f"tmux reported: {reply.error or 'nothing'}")
+        if reply.lines[-1:] == (success_token.encode(),):
+            # The first line is the guard's.
+            return [line.decode("utf-8", "replace") for line in reply.lines[1:-1]]
+        report = parse_refusal(reply)
+        if report is None:
+            raise MuxError(f"tmux reported: {reply.error or 'nothing'}")
+        # Without the pane, the report has no pane id.
+        return parse_mismatch(guard, report) if report.startswith("%") else GuardMismatch("pane", guard.pane, "none")
+
+
+def _list_raw_paste_flags(version: str) -> tuple[str, ...]:
+    """Return the flag with which newer versions paste control characters unchanged, as older ones do."""
+    release = parse_version(version)
+    return ("-S",) if release is not None and release >= _FIRST_SANITIZING_VERSION else ()
 
 
 def build_condition(guard: PaneGuard) -> str:
@@ -159,8 +188,9 @@ def parse_mismatch(guard: PaneGuard, answer: str) -> GuardMismatch:
     is_shown = screen in ("-", "1" * len(_list_required_texts(guard)))
     checks = (
         GuardMismatch("pane", guard.pane, pane or "none"),
-        GuardMismatch("pid", str(guard.pid), pid),
+        # tmux 3.8 forgets the process of a dead pane.
         GuardMismatch("dead", "0", dead),
+        GuardMismatch("pid", str(guard.pid), pid),
         GuardMismatch("mode", "0", mode),
         GuardMismatch("input_off", "0", input_off),
         GuardMismatch("synchronized", "0", synchronized),
@@ -190,9 +220,9 @@ def _build_title_condition(title: str) -> str:
     return f"#{{==:#{{pane_title}},{text}}}"
 
 
-def _build_view_command(pane: MuxPaneId) -> str:
+def _build_view_command(pane: MuxPaneId) -> TmuxCommand:
     """Return a command that prints the front pane and the title. tmux removes control characters from titles."""
-    return f"display-message -p -t {pane} 'view {_FRONT_PANE_FORMAT} #{{pane_title}}'"
+    return TmuxCommand("display-message", "-p", "-t", pane, f"view {_FRONT_PANE_FORMAT} #{{pane_title}}")
 
 
 def _parse_applied_change(lines: list[str]) -> AppliedPaneChange:
@@ -250,6 +280,10 @@ def _parse_pane_state(facts: str, clients: list[list[str]], body: tuple[bytes, .
     )
 
 
+def _split_client_line(line: bytes) -> list[str]:
+    return line.decode("utf-8", "replace").split(" ", 5)
+
+
 def _parse_client(words: list[str]) -> AttachedClient:
     """Parse ``client 0 %5 1767268800 1 /dev/pts/3``. tmux reports whole seconds, so assume the end of the second."""
     return AttachedClient(words[5], MuxPaneId(words[2]), (int(words[3]) + 1) * NS, words[4] == "1")
@@ -259,29 +293,46 @@ _SESSION_ID = re.compile(r"\$\d+")
 _KEEP_FAILED_PANE_SCRIPT = 'tmux set-option -p -t "$TMUX_PANE" remain-on-exit failed 2>/dev/null; echo; exec "$@"'
 """Runs in the new pane itself, because a later command could reach tmux after the program exited. The empty row is the
 one that tmux scrolls off the screen when it reports the pane as dead."""
-_COMMAND_BY_PLACE = {"session": "new-session", "window": "new-window", "pane": "split-window"}
+WAIT_SCRIPT = """[ -p "$1" ] && read -r _ <"$1"
+shift
+if [ $# = 0 ]; then
+    command=$(tmux show-options -Aqv -t "$TMUX_PANE" default-command 2>/dev/null)
+    if [ -n "$command" ]; then set -- "$SHELL" -c "$command"; else set -- "$SHELL" -l; fi
+fi
+exec "$@"
+"""
+"""Waits until the daemon closes the FIFO, then starts the program or, as tmux would, the user's shell."""
+_COMMAND_BY_PLACE: Mapping[str, CommandName] = {
+    "session": "new-session",
+    "window": "new-window",
+    "pane": "split-window",
+}
 
 
-def build_spawn_command(spawn: Spawn, beside: MuxPaneId | None) -> str:
-    """Return a command that prints the new pane's id and process id.
+def build_spawn_command(spawn: Spawn, beside: MuxPaneId | None, gate: str = "") -> TmuxCommand:
+    """Return a command that prints the new pane's id and process id. The program waits for the end of a FIFO ``gate``.
 
     Raises BadRequest if the pane to split or the session is missing.
     """
-    words = [_COMMAND_BY_PLACE[spawn.where], "-d", "-P", "-F", "'#{pane_id} #{pane_pid}'"]
-    words += _build_target_arguments(spawn, beside)
+    words = ["-d", "-P", "-F", "#{pane_id} #{pane_pid}", *_build_target_arguments(spawn, beside)]
     if spawn.cwd:
         # tmux expands formats in the folder name.
-        words += ["-c", quote_word(spawn.cwd.replace("#", "##"))]
+        words += ["-c", spawn.cwd.replace("#", "##")]
     for name, value in spawn.env.items():
-        words += ["-e", quote_word(f"{name}={value}")]
+        words += ["-e", f"{name}={value}"]
     if spawn.name and spawn.where != "pane":
-        words += ["-n", quote_word(spawn.name)]
-    return " ".join([*words, *(["--", *_quote_program(_wrap_program(spawn))] if spawn.command else [])])
+        words += ["-n", spawn.name]
+    program = _wrap_program(spawn)
+    if gate:
+        program = ("sh", "-c", WAIT_SCRIPT, "sh", gate, *program)
+    program_words = ["--", *_build_program_words(program)] if program else []
+    return TmuxCommand(_COMMAND_BY_PLACE[spawn.where], *words, *program_words)
 
 
 def _build_target_arguments(spawn: Spawn, beside: MuxPaneId | None) -> list[str]:
     if spawn.where == "session":
-        return ["-s", quote_word(spawn.session)] if spawn.session else []
+        # -E: the daemon's environment is not the user's, so the session inherits the server's.
+        return ["-E", "-s", spawn.session] if spawn.session else ["-E"]
     if spawn.where == "pane":
         if beside is None:
             raise BadRequest("a new pane needs a pane to split")
@@ -290,17 +341,15 @@ def _build_target_arguments(spawn: Spawn, beside: MuxPaneId | None) -> list[str]
         hint = "Name one with --session, or use --where session for a new one."
         raise BadRequest("a new window needs a session", hint=hint)
     prefix = "" if _SESSION_ID.fullmatch(spawn.session) else "="
-    return ["-t", quote_word(f"{prefix}{spawn.session}:")]
+    return ["-t", f"{prefix}{spawn.session}:"]
 
 
 def _wrap_program(spawn: Spawn) -> tuple[str, ...]:
     """Return the command line, wrapped on request so that the pane of a failed program stays open with its output."""
-    keeps_pane = spawn.keeps_failure or spawn.account
+    keeps_pane = (spawn.keeps_failure or spawn.account) and spawn.command
     return ("sh", "-c", _KEEP_FAILED_PANE_SCRIPT, "sh", *spawn.command) if keeps_pane else spawn.command
 
 
-def _quote_program(argv: tuple[str, ...]) -> list[str]:
-    """Quote the program for tmux, which runs several words directly but passes a single word to a shell."""
-    if len(argv) > 1:
-        return [quote_word(word) for word in argv]
-    return [quote_word("exec '" + argv[0].replace("'", "'\\''") + "'")]
+def _build_program_words(argv: tuple[str, ...]) -> list[str]:
+    """Return the program's words. tmux runs several words directly but passes a single word to a shell."""
+    return list(argv) if len(argv) > 1 else ["exec '" + argv[0].replace("'", "'\\''") + "'"]

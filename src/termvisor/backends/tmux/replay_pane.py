@@ -18,8 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.backends.pane_source import PaneCapture
-from termvisor.backends.tmux.client import ControlClient
-from termvisor.backends.tmux.control_mode import quote_word
+from termvisor.backends.tmux.commands import TmuxClient, TmuxCommand
 from termvisor.backends.tmux.pane_source import ROWS_ABOVE, decode_rows, parse_capture
 from termvisor.errors import MuxError
 
@@ -27,9 +26,7 @@ _WRITE_BYTES = 1 << 18
 _RENDER_TIMEOUT_S = 20.0
 _PIPE_BUFFER_BYTES = 1 << 20
 _MAX_DIMENSION = 1000
-_GEOMETRY_FORMAT = (
-    '"#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag} #{history_size}"'
-)
+_GEOMETRY_FORMAT = "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag} #{history_size}"
 _MAY_CONTINUE_ROW_ABOVE = re.compile(r"(?:\x1b\[[0-9;:]*m)*[^\s\x1b]{4}")
 
 
@@ -40,12 +37,13 @@ class PaneSize(Struct, frozen=True):
     height: int
 
     @property
-    def tmux_arguments(self) -> str:
-        return f"-x {max(1, min(self.width, _MAX_DIMENSION))} -y {max(1, min(self.height, _MAX_DIMENSION))}"
+    def tmux_arguments(self) -> tuple[str, ...]:
+        width, height = (str(max(1, min(length, _MAX_DIMENSION))) for length in (self.width, self.height))
+        return ("-x", width, "-y", height)
 
 
 class ReplayPane:
-    def __init__(self, client: ControlClient, pane: str, fifo_path: str):
+    def __init__(self, client: TmuxClient, pane: str, fifo_path: str):
         self._client, self._pane, self._fifo_path = client, pane, fifo_path
         self._loop = asyncio.get_running_loop()
         self._written_bytes = self._rendered_bytes = 0
@@ -53,11 +51,12 @@ class ReplayPane:
         self._terminal_fd = self._fifo_fd = -1
 
     @classmethod
-    async def create(cls, client: ControlClient, fifo_path: str, size: PaneSize) -> "ReplayPane":
+    async def create(cls, client: TmuxClient, fifo_path: str, size: PaneSize) -> "ReplayPane":
         """Create a pane whose output is piped to a FIFO at ``fifo_path``. Raises MuxError if tmux fails."""
-        command = f'new-session -d {size.tmux_arguments} -P -F "#{{pane_id}} #{{pane_tty}}" sleep 100000000'
+        printing = ("-P", "-F", "#{pane_id} #{pane_tty}")
+        command = TmuxCommand("new-session", "-d", *size.tmux_arguments, *printing, "exec sleep 100000000")
         reply = await client.request(command)
-        pane, _, terminal = (reply.output_lines[0] if reply.output_lines else b"").decode().partition(" ")
+        pane, _, terminal = (reply.lines[0] if reply.lines else b"").decode().partition(" ")
         if not terminal:
             raise MuxError(f"tmux cannot create a pane for the replay: {reply.error or 'no answer'}")
         replay_pane = cls(client, pane, fifo_path)
@@ -83,20 +82,24 @@ class ReplayPane:
 
     async def capture_pane(self) -> PaneCapture:
         """Capture the screen with escape sequences; wrapped rows are not joined."""
-        command = f"display-message -p -t {self._pane} {_GEOMETRY_FORMAT}"
-        reply = await self._client.request(command, f"capture-pane -p -e -N -t {self._pane}")
-        words = reply.output_lines[0].split() if reply.output_lines else []
+        reply = await self._client.request(
+            TmuxCommand("display-message", "-p", "-t", self._pane, _GEOMETRY_FORMAT),
+            TmuxCommand("capture-pane", "-p", "-e", "-N", "-t", self._pane),
+        )
+        words = reply.lines[0].split() if reply.lines else []
         if reply.error or len(words) != 7:
             raise MuxError(f"the replay pane is gone: {reply.error or 'no answer'}")
         *geometry, history = map(int, words)
-        capture = parse_capture(geometry, decode_rows(reply))
+        capture = parse_capture(geometry, decode_rows(reply.lines[1:]))
         if not history or capture.alternate or not _MAY_CONTINUE_ROW_ABOVE.match("".join(capture.rows[:1])):
             return capture
-        above = await self._client.request("", f"capture-pane -p -N -S -{ROWS_ABOVE} -E -1 -t {self._pane}")
-        return replace(capture, rows_above=decode_rows(above))
+        above = await self._client.request(
+            TmuxCommand("capture-pane", "-p", "-N", "-S", f"-{ROWS_ABOVE}", "-E", "-1", "-t", self._pane)
+        )
+        return replace(capture, rows_above=decode_rows(above.lines))
 
     async def resize(self, size: PaneSize) -> None:
-        await self._client.request(f"resize-window -t {self._pane} {size.tmux_arguments}")
+        await self._client.request(TmuxCommand("resize-window", "-t", self._pane, *size.tmux_arguments))
 
     async def close(self) -> None:
         self._mark_ended()
@@ -107,14 +110,14 @@ class ReplayPane:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._fifo_path)
         with contextlib.suppress(MuxError):  # the server may be gone already
-            await self._client.request(f"kill-pane -t {self._pane}")
+            await self._client.request(TmuxCommand("kill-pane", "-t", self._pane))
 
     async def _open_terminal(self, terminal: str) -> None:
         self._terminal_fd = _open_raw_terminal(terminal)
         self._fifo_fd = _open_fifo(self._fifo_path)
         # tmux expands strftime, then formats. It does not unescape `##[`, so close and reopen the quote in between.
         command = f"exec cat >{shlex.quote(self._fifo_path)}".replace("%", "%%").replace("#", "##''")
-        reply = await self._client.request(f"pipe-pane -O -t {self._pane} {quote_word(command)}")
+        reply = await self._client.request(TmuxCommand("pipe-pane", "-O", "-t", self._pane, command))
         if reply.error:
             raise MuxError(f"tmux cannot pipe {self._pane}: {reply.error}")
         self._loop.add_reader(self._fifo_fd, self._count_rendered)

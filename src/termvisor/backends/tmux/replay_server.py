@@ -13,8 +13,12 @@ from itertools import count
 
 from msgspec import Struct
 
-from termvisor.backends.tmux.client import ControlClient, build_control_argv
+from termvisor.backends.tmux.commands import TmuxClient, TmuxCommand
+from termvisor.backends.tmux.native_client import NativeClient
+from termvisor.backends.tmux.pane_source import identify_server
+from termvisor.backends.tmux.plain_client import PlainClient
 from termvisor.backends.tmux.replay_pane import PaneSize, ReplayPane
+from termvisor.backends.tmux.server_safety import explain_no_native_client
 from termvisor.backends.tmux.server_sockets import is_server_listening
 from termvisor.errors import Conflict, MuxError
 from termvisor.system.subprocesses import ChildProcess, start_tied
@@ -23,31 +27,31 @@ _START_TIMEOUT_S = 10.0
 # Maximum number of concurrent replays.
 _MAX_PANES = 8
 
-_SET_OPTIONS_COMMAND = " ; ".join(
-    f"set -{flags} {option}"
-    for flags, option in (
-        ("sq", "set-clipboard off"),
-        ("sq", "buffer-limit 1"),
-        ("gq", "history-limit 1000"),
-        ("gq", "status off"),
-        ("gq", "bell-action none"),
-        ("wgq", "allow-passthrough off"),
-        ("wgq", "allow-rename off"),
-        ("wgq", "automatic-rename off"),
-        ("wgq", "monitor-bell off"),
+_SET_OPTIONS_COMMANDS = tuple(
+    TmuxCommand("set-option", *words.split())
+    for words in (
+        "-sq set-clipboard off",
+        "-sq buffer-limit 1",
+        "-gq history-limit 1000",
+        "-gq status off",
+        "-gq bell-action none",
+        "-wgq allow-passthrough off",
+        "-wgq allow-rename off",
+        "-wgq automatic-rename off",
+        "-wgq monitor-bell off",
     )
 )
 
 
 class _RunningTmux(Struct):
     child: ChildProcess
-    client: ControlClient
+    client: TmuxClient
     pane_count: int = 0
 
     async def is_answering(self) -> bool:
         """Return True if the server answers a request: a server that was just killed may still look alive."""
         try:
-            await self.client.request("display-message -p here")
+            await self.client.request(TmuxCommand("display-message", "-p", "here"))
         except MuxError:
             # A new server is started instead.
             return False
@@ -110,19 +114,19 @@ class ReplayServer:
         child = self._spawn_tmux()
         try:
             await self._wait_until_listening(child)
-            client = ControlClient(build_control_argv(self._program, self._socket), on_notice=lambda _: None)
-            try:
-                await client.wait_until_attached()
-                await client.request(_SET_OPTIONS_COMMAND)
-            except BaseException:
-                client.close()
-                raise
+            client = await self._choose_client()
+            await client.request(*_SET_OPTIONS_COMMANDS)
         # Also on cancellation: a server without panes would never exit.
         except BaseException:
             child.kill()
             child.wait()
             raise
         return _RunningTmux(child, client)
+
+    async def _choose_client(self) -> TmuxClient:
+        client = PlainClient(self._program, self._socket, count_fork=lambda: None)
+        server = await identify_server(client, self._socket)
+        return client if explain_no_native_client(server.version) else NativeClient(self._socket)
 
     def _spawn_tmux(self) -> ChildProcess:
         with contextlib.suppress(FileNotFoundError):

@@ -6,7 +6,7 @@ from termvisor.actions.approvals import ApprovalQueue
 from termvisor.actions.executor import ActionExecutor
 from termvisor.actions.gate import Gate
 from termvisor.actions.notifications.notifier import Notifier, build_channels
-from termvisor.actions.permission_requests.broker import PermissionBroker
+from termvisor.actions.permission_requests import PermissionBroker
 from termvisor.actions.policy_check import PolicyChecker, PolicyFile
 from termvisor.daemon.acting.pane_access import FindPane, LivePaneAccess
 from termvisor.daemon.components import Components

@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from termvisor.actions.attempt import format_pane_location
-from termvisor.actions.pane_agent import PaneAgent
-from termvisor.actions.pane_snapshot import AllowCallback, PaneSnapshot
-from termvisor.actions.permission_requests.broker import PendingRequests
+from termvisor.actions.pane_snapshot import AllowCallback, PaneAgent, PaneSnapshot
+from termvisor.actions.permission_requests import PendingRequests
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.backends.pane_control import AttachedClient, PaneControl
 from termvisor.backends.tmux.pane_control import TmuxPaneControl
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.clock import NS
+from termvisor.daemon.acting.spawn_gate import CapturedPaneControl
 from termvisor.daemon.components import Components
 from termvisor.errors import Conflict, MuxError, NotFound, StaleSnapshot
 from termvisor.model.action.action import Release, Reserve
@@ -55,7 +55,7 @@ class LivePaneAccess:
         if pane_state is None:
             raise NotFound(_PANE_GONE.format(pane))
         lines = (
-            await components.store.output.read_lines(pane, limit=preconditions.tail_lines)
+            await components.pipeline.lines.read(pane, limit=preconditions.tail_lines)
             if preconditions.tail is not None
             else []
         )
@@ -109,7 +109,10 @@ class LivePaneAccess:
         return self.permission_requests.find_allow_callback(request)
 
     def get_control(self, pane: PaneId) -> PaneControl:
-        return TmuxPaneControl(self._locate_pane(pane)[0].server)
+        return self._build_control(self._locate_pane(pane)[0])
+
+    def _build_control(self, watcher: ServerWatcher) -> PaneControl:
+        return CapturedPaneControl(watcher, self._components.event_log.events, self._components.paths.runtime_dir)
 
     def _locate_pane(self, pane: PaneId) -> tuple[ServerWatcher, MuxPaneId]:
         location = self._components.server_supervisor.locate_pane(pane)
@@ -124,7 +127,7 @@ class LivePaneAccess:
         matches = [watcher for path, watcher in watchers.items() if watcher.has_started and socket in ("", path)]
         if len(matches) != 1:
             raise NotFound(f"{len(matches)} tmux servers match; name one by its socket", hint="See `visor health`.")
-        return TmuxPaneControl(matches[0].server)
+        return self._build_control(matches[0])
 
     def send_signal(self, snapshot: PaneSnapshot, name: str) -> int:
         """Signal the foreground process group of the pane and return its id.

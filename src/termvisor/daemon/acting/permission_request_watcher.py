@@ -19,7 +19,7 @@ from termvisor.model.ids import RuntimeId
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from termvisor.actions.permission_requests.routes import PermissionDialog, RequestEnd
+    from termvisor.actions.permission_requests import PermissionDialog, RequestEnd
     from termvisor.daemon.services.gate import GateComponents
 
 WAITING_STATE = "waiting_approval"
@@ -112,7 +112,7 @@ class PermissionRequestWatcher:
         return "lost"
 
     async def _find_dialog(self, agent_process: AgentProcess) -> "PermissionDialog | None":
-        from termvisor.actions.permission_requests.routes import find_dialog
+        from termvisor.actions.permission_requests import find_dialog
 
         gate_components = self._get_gate_components()
         is_pending = gate_components.permission_broker.pending.is_pending(agent_process.pane, "dialog")

@@ -145,6 +145,7 @@ def connect_capture(tracking: AgentTracking, pipeline: Pipeline, supervisor: Ser
     pipeline.on_status_marks = tracking.signal_reader.read_marks
     pipeline.on_json_lines = tracking.printed_json.read_lines
     tracking.discovery.flush_output = pipeline.read_pane_now
+    tracking.discovery.has_unread_end = tracking.printed_json.has_unread_end
     pipeline.matcher.find_presences = tracking.tracker.list_presences
     tracking.transcript_recorder.find_detections = pipeline.matcher.detect_in_message
     tracking.tracker.config = replace(tracking.tracker.config, find_rule=pipeline.matcher.find_rule)

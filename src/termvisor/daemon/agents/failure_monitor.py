@@ -147,7 +147,7 @@ class FailureMonitor:
 
     async def _find_last_activity(self, pane: PaneId) -> int:
         """Return the time of the newest line, screen row or transcript message; a spinner does not count."""
-        lines = await self._store.output.read_lines(pane, limit=1)
+        lines = await self._components.pipeline.lines.read(pane, limit=1)
         row_at = await self._store.sightings.find_newest_time(pane)
         message_at = await self._store.transcripts.find_newest_time(pane)
         return max(row_at, message_at, *(line.at for line in lines), 0)

@@ -17,6 +17,7 @@ from termvisor.model.maintenance import DatabaseBackup, IntegrityReport, Mainten
 from termvisor.settings import Paths, Settings
 from termvisor.store import Store
 from termvisor.system.malloc import release_free_memory
+from termvisor.system.shell_state import remove_stale_states
 
 # A changed snapshot interval takes effect within this time.
 _SNAPSHOT_POLL_INTERVAL_S = 60.0
@@ -41,7 +42,9 @@ class MaintenanceScheduler:
         return self._last_error or self._sealer.problem
 
     async def run(self) -> None:
+        await self._run_logged(self._upgrade_indexes)
         while True:
+            remove_stale_states(self._paths.shell_state_dir)
             await self._clock.sleep(self._settings().maintenance_interval)
             await self._run_logged(self._run_whole_round)
 
@@ -103,6 +106,17 @@ class MaintenanceScheduler:
                 progress.rows += 1
                 yield progress.build_step(f"index of {table}s")
             yield await self._store_result(progress.build_result(f"{progress.rows} indexes rebuilt"))
+
+    async def _upgrade_indexes(self) -> None:
+        """Index text again that an older version indexed in another form; does nothing in a current database."""
+        async with self._round_lock:
+            progress = MaintenanceProgress("reindex", self._clock)
+            async for changed in self._store.maintenance.upgrade_indexes():
+                progress.rows += changed
+                if changed:
+                    await self._clock.sleep(STEP_PAUSE_S)
+            if progress.rows:
+                await self._store_result(progress.build_result(f"{progress.rows} texts of an older version"))
 
     async def backup_database(self, path: str) -> DatabaseBackup:
         progress = MaintenanceProgress("backup", self._clock)

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from termvisor.daemon.server.request import (
+from termvisor.daemon.server.dispatcher import (
     ClientContext,
     ClientDisconnected,
     RequestHandler,
@@ -21,7 +21,7 @@ from termvisor.daemon.server.request import (
 from termvisor.errors import BadRequest
 from termvisor.log import get_logger
 from termvisor.protocol import command_protocol, jsonrpc, unix_socket
-from termvisor.protocol.lines import LineBuffer, LineTooLong
+from termvisor.protocol.jsonrpc import LineBuffer, LineTooLong
 
 log = get_logger("daemon.connection")
 RequestWork = Callable[[], Awaitable[None]]

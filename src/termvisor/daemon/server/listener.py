@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from termvisor.daemon.server.connection import ClientConnection, ConnectionLimits
-from termvisor.daemon.server.request import RequestHandler
+from termvisor.daemon.server.dispatcher import RequestHandler
 from termvisor.errors import Conflict, Unavailable
 from termvisor.protocol import command_protocol, jsonrpc
 from termvisor.protocol.unix_socket import PeerProcess

@@ -8,7 +8,7 @@ from msgspec import Struct
 from termvisor.actions.approvals import ApprovalQueue
 from termvisor.actions.gate import Gate
 from termvisor.actions.pane_snapshot import PaneAccess
-from termvisor.actions.permission_requests.broker import PermissionBroker
+from termvisor.actions.permission_requests import PermissionBroker
 from termvisor.actions.policy_check import PolicyChecker
 from termvisor.actions.undo import build_inverse, find_undoable_action
 from termvisor.bus import Subscription

@@ -12,7 +12,7 @@ from termvisor.errors import MuxError, StorageError
 from termvisor.log import get_logger
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, ScreenId
-from termvisor.model.terminal.output import Delta, Epoch, Gap, Line
+from termvisor.model.terminal.output import Delta, Epoch, Gap, Line, LinePosition
 from termvisor.model.terminal.screen import ReplayFrame, Screen
 from termvisor.model.terminal.search_query import SearchQuery, SearchResult
 from termvisor.recorder.segment_log import MERGE_WINDOW_NS, SegmentReader
@@ -29,7 +29,7 @@ class HistoryService:
     """Stored output and events. Lists are ordered oldest first."""
 
     def __init__(self, components: Components):
-        self._store, self._clock = components.store, components.clock
+        self._store, self._clock, self._pipeline = components.store, components.clock, components.pipeline
         self.recording = RecordingService(components)
         self.commands = components.store.commands
 
@@ -37,10 +37,20 @@ class HistoryService:
         self, pane: PaneId, *, after: int | None = None, before: int | None = None, limit: int = 50
     ) -> list[Line]:
         """Return lines with ``after < number < before``: the first ``limit`` if ``after`` is set, else the last."""
-        return await self._store.output.read_lines(pane, after=after, before=before, limit=limit)
+        return await self._pipeline.lines.read(pane, after=after, before=before, limit=limit)
+
+    async def list_lines_since(
+        self, pane: PaneId, position: LinePosition, limit: int
+    ) -> tuple[list[Line], LinePosition]:
+        """Return the lines that were rewritten or printed since a position, and the position after them."""
+        return await self._pipeline.lines.read_since(pane, position, limit)
+
+    def find_position(self, pane: PaneId, number: int) -> LinePosition:
+        """Return the position after a line, which a client can pass to `list_lines_since`."""
+        return self._pipeline.lines.find_position(pane, number)
 
     async def search(self, query: SearchQuery) -> SearchResult:
-        return await search(self._store, query, self._clock.now())
+        return await search(self._store, query, self._clock.now(), self._pipeline.lines)
 
     async def list_events(
         self,

@@ -84,5 +84,5 @@ class PaneService:
             bytes_heard=pane.bytes_heard + (reader.read_offset - reader.stored_offset if reader else 0),
             bytes_per_second=meter.compute_rate(components.clock.monotonic()) if meter and is_open else 0.0,
             gaps=pane.gaps,
-            lines=pane.lines,
+            lines=components.pipeline.lines.count_lines(pane.id) or pane.lines,
         )

@@ -4,6 +4,7 @@ import asyncio
 import re
 
 from termvisor.diagnostics.checks.check import BuiltinCheck, CheckContext, CheckFinding
+from termvisor.system.shell_state import is_state_missing
 from termvisor.system.subprocesses import run_and_capture
 
 MIN_TMUX_VERSION = (3, 2)
@@ -37,7 +38,7 @@ class TmuxVersionCheck(BuiltinCheck):
 
 class ServersCheck(BuiltinCheck):
     name = "servers"
-    doc = "Every watched tmux server responds."
+    doc = "Every watched tmux server responds, and its version is known to be safe for direct requests."
 
     async def run(self, context: CheckContext) -> CheckFinding:
         health = await context.get_health()
@@ -47,7 +48,17 @@ class ServersCheck(BuiltinCheck):
         if failing:
             hint = "Check it with `tmux -S <socket> ls`; a server that has exited is removed automatically."
             return self.report("warn", f"no response from {', '.join(failing)}", hint)
-        return self.report("ok", f"{len(health.servers)} watched, all respond")
+        degraded = [server for server in health.servers if server.client == "plain"]
+        if degraded:
+            reasons = "; ".join(f"{server.socket}: {server.detail}" for server in degraded)
+            hint = (
+                "Commands are sent by tmux processes and no client is attached, so panes piped by others are not heard."
+            )
+            return self.report("warn", reasons, hint)
+        attached = sum(server.attached_sessions for server in health.servers)
+        sessions = f"{attached} session{'' if attached == 1 else 's'}"
+        note = f"; attached to {sessions} where another program uses a pane's pipe" if attached else ""
+        return self.report("ok", f"{len(health.servers)} watched, all respond{note}")
 
 
 class HistoryLimitCheck(BuiltinCheck):
@@ -72,7 +83,9 @@ class HistoryLimitCheck(BuiltinCheck):
 
 class ShellMarksCheck(BuiltinCheck):
     name = "shell_marks"
-    doc = "At least one pane's shell sends prompt marks (OSC 133 or 633), so that its activity is known."
+    doc = (
+        "Shells send prompt marks (OSC 133 or 633), so that their activity is known, and their integration is current."
+    )
 
     async def run(self, context: CheckContext) -> CheckFinding:
         panes = await context.list_panes()
@@ -81,6 +94,11 @@ class ShellMarksCheck(BuiltinCheck):
         marked = [pane for pane in panes if pane.activity.kind in ("prompt", "command")]
         proven = sum(pane.activity.is_proven for pane in marked)
         message = f"{len(marked)} of {len(panes)} panes send marks, {proven} of them proven"
+        folder = context.paths.shell_state_dir
+        if outdated := sum(is_state_missing(folder, pane.facts.pid) for pane in marked if pane.activity.is_proven):
+            message += f"; {outdated} record no state, so they are unknown after a restart"
+            hint = "Run `visor setup shell` to update the integration, then `exec bash` (or zsh, fish) in these shells."
+            return self.report("warn", message, hint)
         if marked:
             return self.report("ok", message)
         hint = "Run `visor setup shell` to send OSC 133 marks; without them a pane's activity is mostly unknown."

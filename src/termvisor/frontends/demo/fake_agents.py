@@ -128,14 +128,17 @@ def split_keys(typed: bytes) -> list[bytes]:
 
 
 def play_claude(size: Callable[[], tuple[int, int]] = shutil.get_terminal_size) -> AgentScript:
-    """Play an agent that asks before each command and waits for the answer."""
+    """Play an agent that asks before each command and waits for the answer. A question needs no command."""
     chat = FakeConversation(_CLAUDE_LOOK, size)
     yield "\x1b]2;✳ Claude Code\x07", 0.0
     tasks = cycle(TASKS)
     prompt: str | None = ""
     while prompt is not None:
         task, path, command = next(tasks)
-        yield from _run_claude_task(chat, prompt or task, path, command)
+        if prompt.endswith("?"):
+            yield from _answer_claude_question(chat, prompt, path)
+        else:
+            yield from _run_claude_task(chat, prompt or task, path, command)
         prompt = yield from chat.wait_for_prompt()
 
 
@@ -150,6 +153,12 @@ def _run_claude_task(chat: FakeConversation, task: str, path: str, command: str)
     chat.add_reply("  Ran 1 shell command")
     if (yield from chat.work(5)):
         chat.add_reply(f"● All checks passed. Done: {task}.", "", "✻ Baked for 11s · done 4:58 AM")
+
+
+def _answer_claude_question(chat: FakeConversation, question: str, path: str) -> AgentScript:
+    chat.add_prompt(question)
+    if (yield from chat.work(6)):
+        chat.add_reply(f"● It is in {path}.", "", "✻ Baked for 6s · done 4:58 AM")
 
 
 def play_codex(size: Callable[[], tuple[int, int]] = shutil.get_terminal_size) -> AgentScript:

@@ -43,7 +43,7 @@ class Delta(Struct, frozen=True):
 
 
 class Epoch(Struct, frozen=True, kw_only=True):
-    """A continuous capture of a pane's stream. ``committed`` is the offset up to which its bytes are stored as text."""
+    """A continuous capture of a pane's stream. Decoding can resume at the offset ``committed``."""
 
     id: EpochId
     pane: PaneId
@@ -55,7 +55,9 @@ class Epoch(Struct, frozen=True, kw_only=True):
     size: int | None = None
     """Final length in bytes, once closed."""
     carry: bytes = b""
-    """Decoder state for continuing at ``committed``. Never contains text."""
+    """State for continuing at ``committed``. Never contains unredacted text."""
+    next_line: int = 1
+    """Number of the pane's next line when this was read from the store."""
 
 
 class InitialLine(Struct, frozen=True, array_like=True):
@@ -65,9 +67,6 @@ class InitialLine(Struct, frozen=True, array_like=True):
     column: int = 0
     is_stored: bool = False
     """True if this line is already stored as the last line."""
-
-
-NO_INITIAL_LINE = InitialLine()
 
 
 class Gap(Struct, frozen=True, kw_only=True):
@@ -83,8 +82,22 @@ class Gap(Struct, frozen=True, kw_only=True):
     detail: str = ""
 
 
+class LinePosition(Struct, frozen=True):
+    """How far a client has read a pane: up to line ``number``.
+
+    ``rewritten_at`` (milliseconds) is when a line up to there was rewritten last. Lines that are rewritten later are
+    read again. It is 0 for a pane whose program never rewrites its lines.
+    """
+
+    number: int
+    rewritten_at: int = 0
+
+
 class Line(Struct, frozen=True, kw_only=True):
-    """One complete line of text. ``number`` increases strictly within a pane."""
+    """One complete line of text. ``number`` increases strictly within a pane.
+
+    A provisional line is still on the screen, where the program may rewrite it.
+    """
 
     pane: PaneId
     number: int
@@ -92,6 +105,7 @@ class Line(Struct, frozen=True, kw_only=True):
     text: str
     epoch: EpochId
     source: TextSource = "stream"
+    is_provisional: bool = False
 
 
 class TextBlock(Struct, frozen=True, kw_only=True):
@@ -138,9 +152,6 @@ class Mark(Struct, frozen=True, kw_only=True):
     """An escape sequence that informs the terminal about a prompt, command, title or mode.
 
     ``offset`` is where the sequence ends in its epoch; ``text`` is the payload, ``params`` its key=value parts.
-
-    ``row`` is set only for marks of prompts and commands: the offset of the first line without text from before the
-    mark. That is the mark's own line if it is still empty, else the next line.
     """
 
     kind: MarkKind

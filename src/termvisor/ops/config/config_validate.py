@@ -40,7 +40,7 @@ async def run(services: Services, _args: ConfigValidateArgs) -> ConfigValidateRe
 def find_config_warnings(settings: Settings) -> Iterator[str]:
     """Yield warnings about valid settings that are probably mistakes."""
     if settings.thin_interval > settings.full_interval:
-        yield "thin_interval is longer than full_interval, so the short listing is never used"
+        yield "thin_interval is longer than full_interval, so changes are noticed later than full_interval says"
     if settings.segment_bytes > settings.recorder_cap_bytes:
         yield "recorder_cap_bytes is less than one segment (segment_bytes)"
     if shutil.which(settings.tmux_program) is None:

@@ -233,7 +233,8 @@ def render_text(result: ExportChunk, options: RenderOptions) -> str | bytes:
         return encode_json_line(result)
     if result.form == "report" or (result.form == "cast" and not options.is_terminal):
         return result.text or ""
-    return sanitize(result.text or "")
+    # As bytes, because an empty text would print nothing, and blank lines are part of the output.
+    return f"{sanitize(result.text or '')}\n".encode("utf-8", "replace")
 
 
 OP = Operation(

@@ -180,7 +180,8 @@ OP = Operation(
     aliases=("search", "query"),
     robot_name="search",
     summary="Search the output and screens of all panes and agent transcripts.",
-    doc="""Words match whole words and parts of identifiers (`limit` finds `usage_limit`). Quotes make a phrase, `*` a
+    doc="""Words match whole words and parts of identifiers (`limit` finds `usage_limit`). In Chinese, Japanese, Korean,
+Thai and other scripts without blanks every part of a word matches; an emoji is a word. Quotes make a phrase, `*` a
 prefix; combine terms with AND, OR, NOT. The query may contain filters: `pane: session: target: agent: role: since:
 until: source: event: rule: severity:`. The last three match lines with a detection of that event type (a glob such as
 `usage.*`), by that rule, or of at least that severity; they need no other word.

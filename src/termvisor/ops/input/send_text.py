@@ -11,6 +11,7 @@ from termvisor.errors import BadRequest, NotFound, TimedOut
 from termvisor.model.action.action import SendText as Action
 from termvisor.model.action.outcome import AgentChannel, Outcome
 from termvisor.model.ids import PaneId
+from termvisor.model.terminal.output import LinePosition
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
@@ -92,6 +93,8 @@ async def run(services: Services, args: SendTextArgs) -> SendTextResult:
     pane, request = view.id, _build_pane_request(view, args)
     # Built before typing, so that an invalid pattern is an error before anything has happened.
     wait_args = _build_wait_args(pane, args)
+    # Taken before typing: what the program rewrites from now on belongs to the answer.
+    rewritten_at = services.history.find_position(pane, 0).rewritten_at
     result, outcome = await _action_operation.execute_action(services, args, request)
     if outcome is None:
         end = "" if args.no_newline else "\r"
@@ -105,7 +108,7 @@ async def run(services: Services, args: SendTextArgs) -> SendTextResult:
         channel=outcome.channel,
         bytes_sent=outcome.bytes_sent,
         is_repeated=outcome.is_repeated,
-        cursor=format_cursor(pane, before),
+        cursor=format_cursor(pane, LinePosition(before, rewritten_at)),
     )
     if wait_args is None or outcome.status != "delivered":
         return sent
@@ -137,7 +140,7 @@ async def _find_echo_cursor(
     first = text.strip().splitlines()[0] if text.strip() else text
     lines = await services.history.list_lines(pane, after=last_line, limit=_LINES_PER_PAGE)
     echo = next((line.number for line in lines if first in line.text), last_line)
-    return format_cursor(pane, echo)
+    return format_cursor(pane, services.history.find_position(pane, echo))
 
 
 async def _wait_for_answer(

@@ -1,37 +1,51 @@
-"""Format and parse cursors `<pane>:<line number>`, which mark how far a client has read the text of a pane.
+"""Format and parse cursors, which mark how far a client has read the text of a pane.
 
-Nothing is skipped silently: a cursor of another pane, or one before the oldest stored line, raises InvalidCursor.
+A cursor is `<pane>:<line number>`. If the pane's program rewrites lines on its screen, `.<time>` follows, the time of
+the last rewrite, so that lines rewritten later are read again. Nothing is skipped silently: a cursor of another pane,
+or one before the oldest stored line, raises InvalidCursor.
 """
+
+import re
 
 from termvisor.errors import InvalidCursor
 from termvisor.model.ids import PaneId
+from termvisor.model.terminal.output import LinePosition
 from termvisor.ops.api.services import Services
 
 # Smaller than every line number.
 BEFORE_FIRST_LINE = -1
+_CURSOR = re.compile(r"(\d{1,18}):(-?\d{1,18})(?:\.([0-9a-f]{1,12}))?", re.ASCII)
 
 
-def format_cursor(pane: PaneId, line_number: int) -> str:
-    return f"{pane}:{line_number}"
+def format_cursor(pane: PaneId, position: LinePosition) -> str:
+    rewritten = f".{position.rewritten_at:x}" if position.rewritten_at else ""
+    return f"{pane}:{position.number}{rewritten}"
 
 
-async def parse_cursor(services: Services, pane: PaneId, cursor: str) -> int:
-    """Return the line number after which to continue. Raises InvalidCursor."""
-    owner, _, digits = cursor.partition(":")
+async def find_last_cursor(services: Services, pane: PaneId) -> str:
+    """Return the cursor after the last complete line."""
+    return format_cursor(pane, services.history.find_position(pane, await find_last_line_number(services, pane)))
+
+
+async def parse_cursor(services: Services, pane: PaneId, cursor: str) -> LinePosition:
+    """Return the position at which to continue. Raises InvalidCursor."""
+    match = _CURSOR.fullmatch(cursor)
     oldest = await _find_oldest_cursor(services, pane)
-    # `int` would also accept underscores and digits of other scripts, which no cursor of ours contains.
-    number = int(digits) if digits.removeprefix("-").isdecimal() and digits.isascii() else None
-    if owner != str(pane) or number is None:
+    if match is None or match[1] != str(pane):
         raise _build_invalid_cursor(f"{cursor!r} is not a cursor of pane {pane}", pane, oldest)
+    position = LinePosition(int(match[2]), int(match[3] or "0", 16))
+    number = position.number
     # Raise instead of continuing with the next stored line, because the caller must learn that it missed output.
     if number < oldest:
         raise _build_invalid_cursor(
             f"cursor {cursor} is too old: the lines after it were deleted by retention", pane, oldest
         )
-    # No call ever returned such a cursor; reading from it would skip lines silently.
-    if number > await find_last_line_number(services, pane):
+    # A program that erases lines leaves fewer than a cursor has counted. Otherwise no call ever returned such a
+    # cursor, and reading from it would skip lines silently.
+    was_rewritten = services.history.find_position(pane, number).rewritten_at > position.rewritten_at
+    if number > await find_last_line_number(services, pane) and not was_rewritten:
         raise _build_invalid_cursor(f"cursor {cursor} is beyond the last line of pane {pane}", pane, oldest)
-    return number
+    return position
 
 
 async def find_last_line_number(services: Services, pane: PaneId) -> int:
@@ -53,4 +67,4 @@ async def _count_printed_lines(services: Services, pane: PaneId) -> int:
 
 
 def _build_invalid_cursor(message: str, pane: PaneId, oldest: int) -> InvalidCursor:
-    return InvalidCursor(message, details={"oldest": format_cursor(pane, oldest)})
+    return InvalidCursor(message, details={"oldest": f"{pane}:{oldest}"})

@@ -18,7 +18,7 @@ from termvisor.model.agent.agent_view import AgentView
 from termvisor.model.agent.state import StateName
 from termvisor.model.ids import CommandId
 from termvisor.model.terminal.command import ShellCommand
-from termvisor.model.terminal.output import Line
+from termvisor.model.terminal.output import Line, LinePosition
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.agents._pane_agents import parse_state_filter
 from termvisor.ops.api.services import Services
@@ -55,16 +55,20 @@ class WaitCondition(ABC):
 
 
 class PatternCondition(WaitCondition):
-    """A line after ``after_line``, the incomplete last line or a row of the alternate screen matches."""
+    """A line after ``start``, the incomplete last line or a row of the alternate screen matches."""
 
-    def __init__(self, services: Services, is_match: Callable[[str], bool], after_line: int):
-        self._services, self._is_match, self._after_line = services, is_match, after_line
+    def __init__(self, services: Services, is_match: Callable[[str], bool], start: LinePosition):
+        self._services, self._is_match, self._position = services, is_match, start
         self._screen = ScreenTextMatcher(services, is_match)
 
     async def check(self, pane: PaneView) -> ConditionResult | None:
+        is_last_page = False
         # In pages, because the output after an old cursor can be long.
-        while lines := await self._services.history.list_lines(pane.id, after=self._after_line, limit=_LINES_PER_PAGE):
-            self._after_line = lines[-1].number
+        while not is_last_page:
+            lines, self._position = await self._services.history.list_lines_since(
+                pane.id, self._position, _LINES_PER_PAGE
+            )
+            is_last_page = len(lines) < _LINES_PER_PAGE
             for line in lines:
                 if self._is_match(line.text):
                     return ConditionResult(outcome="matched", line=line)

@@ -6,13 +6,13 @@ from msgspec import Meta, Struct, structs
 
 from termvisor.clock import format_timestamp
 from termvisor.model.terminal.command import ShellCommand
-from termvisor.model.terminal.output import Gap, GapCause, Line
+from termvisor.model.terminal.output import Gap, GapCause, Line, LinePosition
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.history._shell_command import CommandFacts, build_command_facts, read_command_output, resolve_command
 from termvisor.ops.panes._pane_reference import PaneIdentity, PaneReference, identify_pane, resolve_pane
-from termvisor.ops.panes._text_cursor import find_last_line_number, format_cursor, parse_cursor
+from termvisor.ops.panes._text_cursor import find_last_cursor, find_last_line_number, format_cursor, parse_cursor
 from termvisor.ops.render.results import format_optional_timestamp
 from termvisor.ops.render.text import RenderOptions, pluralize, render_code_block, sanitize, sanitize_keep_colours
 from termvisor.redaction import Redactor, redact
@@ -67,6 +67,8 @@ class PaneText(Struct, frozen=True, kw_only=True):
     """The command whose output this is."""
     lines_gone: int = 0
     """Number of lines at the start of that output that were deleted by retention."""
+    rewritten: int = 0
+    """Number of lines at the start that replace lines before the cursor of the call: the program rewrote them."""
     is_repainting: bool = False
     """The program uses the alternate screen, which has no lines: use `get-screen`."""
     gaps: tuple[GapNote, ...] = ()
@@ -83,15 +85,13 @@ async def run(services: Services, args: GetTextArgs) -> PaneText:
         command = await resolve_command(services, pane.id, args.command)
         return await _read_command_text(services, pane, command, args)
     if args.since is None:
-        lines, is_complete = await services.history.list_lines(pane.id, limit=args.tail), True
-        position = lines[-1].number if lines else await find_last_line_number(services, pane.id)
+        lines, is_complete, rewritten = await services.history.list_lines(pane.id, limit=args.tail), True, 0
+        last = lines[-1].number if lines else await find_last_line_number(services, pane.id)
+        position = services.history.find_position(pane.id, last)
     else:
-        position = await parse_cursor(services, pane.id, args.since)
-        # Read one more line than requested, to find out whether there are more.
-        lines = await services.history.list_lines(pane.id, after=position, limit=args.limit + 1)
-        is_complete = len(lines) <= args.limit
-        lines = lines[: args.limit]
-        position = lines[-1].number if lines else position
+        start = await parse_cursor(services, pane.id, args.since)
+        lines, position, is_complete = await _read_lines_since(services, pane, start, args.limit)
+        rewritten = sum(line.number <= start.number for line in lines)
     lines, pending = _redact_lines(lines, services.panes.get_pending_line(pane.id))
     return _build_stream_text(
         pane,
@@ -101,9 +101,22 @@ async def run(services: Services, args: GetTextArgs) -> PaneText:
         pending=pending if is_complete else "",
         cursor=format_cursor(pane.id, position),
         is_complete=is_complete,
+        rewritten=rewritten,
         is_repainting=pane.activity.kind == "alt_screen",
         gaps=await _find_gaps(services, pane, lines),
     )
+
+
+async def _read_lines_since(
+    services: Services, pane: PaneView, start: LinePosition, limit: int
+) -> tuple[list[Line], LinePosition, bool]:
+    """Return at most ``limit`` lines since a position, the position after them, and whether these are all."""
+    # One more line than requested, to find out whether there are more.
+    lines, position = await services.history.list_lines_since(pane.id, start, limit + 1)
+    if len(lines) <= limit:
+        return lines, position, True
+    lines = lines[:limit]
+    return lines, LinePosition(max(start.number, lines[-1].number), start.rewritten_at), False
 
 
 def _build_stream_text(pane: PaneView, lines: list[Line], args: GetTextArgs, **fields: Any) -> PaneText:
@@ -135,21 +148,21 @@ async def _read_screen_text(services: Services, pane: PaneView) -> PaneText:
         source="screen",
         text=redact("\n".join(screen.rows)),
         pending="",
-        cursor=format_cursor(pane.id, await find_last_line_number(services, pane.id)),
+        cursor=await find_last_cursor(services, pane.id),
         last_at=format_timestamp(screen.at),
     )
 
 
 async def _read_command_text(services: Services, pane: PaneView, command: ShellCommand, args: GetTextArgs) -> PaneText:
-    after = None if args.since is None else await parse_cursor(services, pane.id, args.since)
-    part = await read_command_output(services, command, after, args.limit)
+    start = None if args.since is None else await parse_cursor(services, pane.id, args.since)
+    part = await read_command_output(services, command, None if start is None else start.number, args.limit)
     lines, pending = _redact_lines(part.lines, services.panes.get_pending_line(pane.id) if part.has_pending else "")
     return _build_stream_text(
         pane,
         lines,
         args,
         pending=pending,
-        cursor=format_cursor(pane.id, part.position),
+        cursor=format_cursor(pane.id, services.history.find_position(pane.id, part.position)),
         is_complete=part.is_complete,
         command=build_command_facts(command, services.clock.now()),
         lines_gone=part.lines_gone,
@@ -207,7 +220,9 @@ OP = Operation(
     summary="Show the last lines of a pane, or the new ones since a cursor.",
     doc="""Returns complete lines without escape sequences, with secrets redacted. Every result has a `cursor`; pass it
 with `--since` to read only new lines. An invalid or outdated cursor is the error `invalid_cursor`, which names the
-oldest valid one. Output that could not be captured is listed in `gaps`. An incomplete last line is in `pending`.
+oldest valid one. Output that could not be captured is listed in `gaps`. The incomplete line at the cursor, and any
+below it, is in `pending`. A program may rewrite lines that are still on its screen; with `--since` they are returned
+again, before the new ones, and counted in `rewritten`.
 
 `--command` selects the output of one command, from its first line; page through it with `--limit` and `--since`.
 `lines_gone` counts its lines deleted by retention. `last` is the command that started last, running or not.""",

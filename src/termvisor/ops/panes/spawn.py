@@ -144,7 +144,8 @@ OP = declare_program_start(
     summary="Start a program in a new session, window or pane.",
     doc="""The new pane is created without switching the window of any client. `new.id` is its id, for `send`,
 `get-text` and other commands. The arguments are passed unchanged; no shell parses them. Without a command the user's
-shell is started. `spawn` requires a running tmux server.""",
+shell is started. The program waits until its pane is captured (at most two seconds), so that its first byte is captured
+too. `spawn` requires a running tmux server.""",
     args_type=SpawnArgs,
     build_request=build_request,
     exit_statuses=((77, "Not executed: denied by the policy, or requires approval."),),

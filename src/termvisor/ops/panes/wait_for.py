@@ -14,6 +14,7 @@ from termvisor.errors import BadRequest, ConfigError, NotFound, TimedOut
 from termvisor.model.agent.state import StateChange
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
+from termvisor.model.terminal.output import LinePosition
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.agents._agent_row import AgentRow, build_agent_row, format_state_cell
 from termvisor.ops.api.operation import Operation, OperationExample
@@ -21,7 +22,7 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.history._shell_command import CommandFacts, build_command_facts, format_duration, format_exit_code
 from termvisor.ops.panes import _wait_conditions
 from termvisor.ops.panes._pane_reference import PaneIdentity, PaneReference, identify_pane, resolve_pane
-from termvisor.ops.panes._text_cursor import find_last_line_number, format_cursor, parse_cursor
+from termvisor.ops.panes._text_cursor import find_last_cursor, find_last_line_number, format_cursor, parse_cursor
 from termvisor.ops.panes.get_text import TextLine, build_text_line
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
@@ -87,7 +88,7 @@ async def run(services: Services, args: WaitForArgs) -> WaitForResult:
         await services.panes.wait_until_stored()
         condition = await _build_condition(services, pane, args)
         while (match := await condition.check(pane)) is None:
-            _check_pane_exists(pane, await find_last_line_number(services, pane.id), args)
+            _check_pane_exists(pane, await find_last_cursor(services, pane.id), args)
             left = deadline - services.clock.monotonic()
             if left <= 0:
                 raise await _build_timeout_error(services, pane, args)
@@ -103,7 +104,8 @@ async def _build_condition(services: Services, pane: PaneView, args: WaitForArgs
     if sum(value is not None for value in with_value) + args.gone + args.command_finished != 1:
         raise BadRequest("give exactly one condition: a pattern, --command-finished, --state, --gone or --quiet-for")
     if args.command_finished:
-        since = None if args.since is None else await parse_cursor(services, pane.id, args.since)
+        start = None if args.since is None else await parse_cursor(services, pane.id, args.since)
+        since = None if start is None else start.number
         # Read again: the command may have ended while its output was stored.
         return _wait_conditions.CommandCondition(
             services, await _wait_conditions.choose_awaited_command(services, await _read_pane(services, pane), since)
@@ -114,17 +116,16 @@ async def _build_condition(services: Services, pane: PaneView, args: WaitForArgs
         return _wait_conditions.StateCondition(services, args.state)
     if args.quiet_for is not None:
         return _wait_conditions.QuietCondition(services, args.quiet_for)
-    return _wait_conditions.PatternCondition(
-        services, build_matcher(args), await _find_start_line(services, pane, args)
-    )
+    return _wait_conditions.PatternCondition(services, build_matcher(args), await _find_start(services, pane, args))
 
 
-async def _find_start_line(services: Services, pane: PaneView, args: WaitForArgs) -> int:
-    """Return the line number after which a match counts."""
+async def _find_start(services: Services, pane: PaneView, args: WaitForArgs) -> LinePosition:
+    """Return the position after which a match counts."""
     if args.since is not None:
         return await parse_cursor(services, pane.id, args.since)
     lines = await services.history.list_lines(pane.id, limit=args.tail) if args.tail else []
-    return lines[0].number - 1 if lines else await find_last_line_number(services, pane.id)
+    number = lines[0].number - 1 if lines else await find_last_line_number(services, pane.id)
+    return services.history.find_position(pane.id, number)
 
 
 def build_matcher(args: WaitForArgs) -> Callable[[str], bool]:
@@ -145,7 +146,7 @@ def build_matcher(args: WaitForArgs) -> Callable[[str], bool]:
     return lambda text: bool(engine.find_ids(text.encode("utf-8", "replace")))
 
 
-def _check_pane_exists(pane: PaneView, position: int, args: WaitForArgs) -> None:
+def _check_pane_exists(pane: PaneView, cursor: str, args: WaitForArgs) -> None:
     if pane.gone_at is not None:
         conditions = {
             "the pattern matched": args.pattern,
@@ -156,7 +157,7 @@ def _check_pane_exists(pane: PaneView, position: int, args: WaitForArgs) -> None
         raise NotFound(
             f"pane {pane.id} closed before {condition}",
             hint=f"`visor get-text {pane.id}` shows its last lines.",
-            details={"pane": pane.id, "cursor": format_cursor(pane.id, position)},
+            details={"pane": pane.id, "cursor": cursor},
         )
 
 
@@ -166,7 +167,7 @@ async def _build_timeout_error(services: Services, pane: PaneView, args: WaitFor
         hint=await _wait_conditions.explain_missed_command(services, pane)
         if args.command_finished and args.since is None
         else None,
-        details={"pane": pane.id, "cursor": format_cursor(pane.id, await find_last_line_number(services, pane.id))},
+        details={"pane": pane.id, "cursor": await find_last_cursor(services, pane.id)},
     )
 
 
@@ -207,7 +208,7 @@ async def _build_result(
         identity=identify_pane(pane),
         outcome=match.outcome,
         waited_secs=round(services.clock.monotonic() - started_at, 3),
-        cursor=format_cursor(pane.id, position),
+        cursor=format_cursor(pane.id, services.history.find_position(pane.id, position)),
         line=None if match.line is None else build_text_line(structs.replace(match.line, text=redact(match.line.text))),
         pending=None if match.pending is None else redact(match.pending),
         shown=None if match.shown is None else redact(match.shown),

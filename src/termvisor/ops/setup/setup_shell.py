@@ -52,7 +52,7 @@ async def run(services: Services, args: SetupShellArgs) -> SetupShellResult:
         raise BadRequest("--remove and --print cannot be combined")
     environ = get_environment()
     shell = args.shell or detect_shell(environ)
-    path, code = get_startup_path(shell, environ), build_snippet(shell, services.paths.nonce_file)
+    path, code = get_startup_path(shell, environ), build_snippet(shell, services.paths)
     if args.print:
         text = code.decode("utf-8", "replace")
         return SetupShellResult(shell=shell, path=path, outcome="printed", snippet=text)
@@ -112,7 +112,8 @@ OP = Operation(
     doc="""Adds a few lines to the shell's startup file, between two marker lines, so that Termvisor knows what a pane
 is doing: at a prompt, or running a command, since when, and its exit status. The change is shown first. The original is
 kept beside it as `.before-visor`; `--remove` removes the lines again, byte for byte. A second call changes nothing. The
-marks carry a nonce that shells read from Termvisor's data directory; it is in no startup file and no environment.""",
+marks carry a nonce that shells read from Termvisor's data directory; it is in no startup file and no environment. Each
+shell keeps its last state in a private file, so that it is also known when capture begins later.""",
     run=run,
     render_text=render_text,
     effect="local",

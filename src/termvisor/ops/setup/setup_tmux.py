@@ -6,7 +6,6 @@ from msgspec import Struct
 
 from termvisor.diagnostics.checks.tmux import MIN_HISTORY_LINES
 from termvisor.errors import Unavailable
-from termvisor.model.health import ServerHealth
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
@@ -35,11 +34,11 @@ class SetupTmuxResult(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, _args: SetupTmuxArgs) -> SetupTmuxResult:
     try:
-        panes, servers = await services.panes.list_panes(), (await services.maintenance.get_health()).servers
+        panes = await services.panes.list_panes()
     # The advice is useful even before the first start.
     except Unavailable:
         return SetupTmuxResult(is_seen=False, items=(_advise_history_limit(()),))
-    items = [_advise_history_limit(panes), _advise_unattached_sessions(panes), _advise_unattached_servers(servers)]
+    items = [_advise_history_limit(panes), _advise_unattached_sessions(panes)]
     return SetupTmuxResult(is_seen=True, items=tuple(item for item in items if item is not None))
 
 
@@ -62,22 +61,10 @@ def _advise_unattached_sessions(panes: Sequence[PaneView]) -> TmuxAdviceItem | N
         return None
     return TmuxAdviceItem(
         line="set -g destroy-unattached off",
-        why="If another program pipes a pane's output, Termvisor captures it by attaching to the session. It does not"
-        " attach to a session that ends with its last client, so the pane is not captured.",
+        why="tmux 3.3a to 3.7c may crash when a client detaches from such a session while any tmux command ends. And if"
+        " another program pipes a pane's output, Termvisor captures it by attaching to the session, but not to one that"
+        " ends with its last client.",
         now=f"on in {', '.join(names)}",
-        is_followed=False,
-    )
-
-
-def _advise_unattached_servers(servers: Sequence[ServerHealth]) -> TmuxAdviceItem | None:
-    sockets = [server.socket for server in servers if server.client == "plain"]
-    if not sockets:
-        return None
-    return TmuxAdviceItem(
-        line="set -s exit-unattached off",
-        why="Termvisor does not attach to a server that exits with its last client; it polls instead, at about three"
-        " times the cost.",
-        now=f"on for {', '.join(sockets)}",
         is_followed=False,
     )
 

@@ -47,6 +47,7 @@ _SERVER_COLUMNS = (
     TableColumn("TARGET", lambda server: server.target),
     TableColumn("STATE", lambda server: "ok" if server.mux_ok else "no response"),
     TableColumn("CLIENT", lambda server: server.client),
+    TableColumn("ATTACHED", lambda server: str(server.attached_sessions or "-"), is_right_aligned=True),
     TableColumn("PANES", lambda server: str(server.panes), is_right_aligned=True),
     TableColumn("CORRECTIONS", lambda server: str(server.corrections or "-"), is_right_aligned=True),
     TableColumn("DETAIL", lambda server: server.detail, can_shrink=True),
@@ -96,8 +97,10 @@ OP = Operation(
     name="health",
     robot_name="health",
     summary="Show the health and resource usage of Termvisor itself.",
-    doc="""Shows the multiplexer servers and whether they respond, the delay between captured bytes and stored text, the
-database, restarts, and CPU and memory of daemon and recorder. `is_ok` is false if something needs attention.""",
+    doc="""Shows the multiplexer servers: whether they respond, how commands reach them (`native`, or `plain`: a tmux
+process for each, with the reason in `detail`), and how many of their sessions Termvisor is attached to because another
+program uses a pane's pipe. Then the delay between captured bytes and stored text, the database, restarts, and CPU and
+memory of daemon and recorder. `is_ok` is false if something needs attention.""",
     run=run,
     render_text=render_text,
     examples=(OperationExample("health", "show the health"), OperationExample("robot health", "as JSON")),

@@ -32,6 +32,8 @@ SLICE_DURATION_S = 0.005
 """Seconds for which one slice may hold the writer; a step that has begun is still completed."""
 _PAGES_PER_STEP = 16
 _MAX_PAGES_PER_SLICE = 128
+# Rows to examine between two checks of whether the slice is over; most of them need no change.
+_ROWS_PER_STEP = 16
 _RUNS = RowSelector(MaintenanceRun, "maintenance", omit=("is_done",))
 
 
@@ -91,6 +93,14 @@ class StoreMaintenance:
                 step, steps = _PAGES_PER_STEP, steps + 1
                 yield table.name, steps
 
+    async def upgrade_indexes(self) -> AsyncIterator[int]:
+        """Index rows again that an older version indexed in another form; yield how many, after each slice."""
+        for table in INDEXED_TABLES.values():
+            has_more = True
+            while has_more:
+                changed, has_more = await self._db.write(partial(self._upgrade_texts, table))
+                yield changed
+
     async def rebuild_indexes(self) -> AsyncIterator[str]:
         """Rebuild the search indexes from the text; yield the table after each one."""
         for table in INDEXED_TABLES.values():
@@ -146,6 +156,16 @@ class StoreMaintenance:
             connection.execute(f"PRAGMA incremental_vacuum({_PAGES_PER_STEP})").fetchall()
             left = _count_releasable_pages(connection)
         return before - left, left
+
+    def _upgrade_texts(self, table: IndexedTable, connection: Connection) -> tuple[int, bool]:
+        """Index old rows again for one slice; return how many changed and whether there are more."""
+        is_over, total = self._start_slice(), 0
+        while not is_over():
+            changed = table.upgrade_texts(connection, _ROWS_PER_STEP)
+            if changed is None:
+                return total, False
+            total += changed
+        return total, True
 
     def _merge_segments(self, table: IndexedTable, pages: int, connection: Connection) -> bool:
         """Merge index segments for one slice; return True if there is more to merge."""

@@ -18,6 +18,7 @@ from termvisor.errors import NewerDatabase, StorageError
 from termvisor.log import get_logger
 from termvisor.store.sqlite import database_file
 from termvisor.store.sqlite.error_messages import translate_errors
+from termvisor.store.sqlite.index_text import OffsetMap, is_rewritten, rewrite_for_index
 from termvisor.store.sqlite.worker_thread import WorkerThread
 
 T = TypeVar("T")
@@ -182,12 +183,17 @@ class Database:
 
 @functools.cache
 def get_tokenizer() -> Callable[[str], list[TokenSpan]]:
-    """Return a function that splits text exactly as the search index does (FTS5 unicode61)."""
-    split = Connection(":memory:").fts5_tokenizer("unicode61", [])
+    """Return a function that splits text exactly as the search index does (FTS5 unicode61 on rewritten text)."""
+    tokenizer = Connection(":memory:").fts5_tokenizer("unicode61", [])
+
+    def split_bytes(data: bytes) -> list[TokenSpan]:
+        return cast("list[TokenSpan]", tokenizer(data, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False))
 
     def split_tokens(text: str) -> list[TokenSpan]:
-        data = text.encode("utf-8", "replace")
-        return cast("list[TokenSpan]", split(data, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False))
+        if text.isascii() or not is_rewritten(text):
+            return split_bytes(text.encode("utf-8", "replace"))
+        origin = OffsetMap(text)
+        return [(*origin.find_original_span(start, end), token) for start, end, token in split_bytes(origin.data)]
 
     return split_tokens
 
@@ -214,6 +220,7 @@ def open_connection(path: str, is_new: bool = False) -> Connection:
         # Closing must not checkpoint into a damaged file; `_open_connections` lifts this after all checks have passed.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.set_busy_timeout(_BUSY_TIMEOUT_MS)
+        register_functions(connection)
         if is_new:
             connection.pragma("page_size", PAGE_SIZE)
             connection.pragma("auto_vacuum", AUTO_VACUUM_INCREMENTAL)
@@ -226,6 +233,18 @@ def open_connection(path: str, is_new: bool = False) -> Connection:
         connection.close()
         raise
     return connection
+
+
+def register_functions(connection: Connection) -> None:
+    """Define the SQL function by which the views of indexed text rewrite it."""
+    connection.create_scalar_function(
+        "rewrite_for_index",
+        lambda *texts: rewrite_for_index(str(texts[0])),
+        1,
+        deterministic=True,
+        # A view may call it even if the schema is not trusted: it only computes.
+        flags=apsw.SQLITE_INNOCUOUS,
+    )
 
 
 def _enable_incremental_vacuum(connection: Connection) -> None:

@@ -1,6 +1,7 @@
-"""Store approval requests with their votes, and permits.
+"""Store what allows an action: approval requests with their votes, permits, and reservations of panes.
 
 An approval can be used once, before it expires, and only for the action whose hash was approved.
+A pane has at most one active reservation at a time.
 """
 
 from typing import Any
@@ -9,8 +10,9 @@ import msgspec
 from msgspec.structs import replace
 
 from termvisor.errors import BadRequest, Conflict
-from termvisor.model.action.approval import Approval, ApprovalState, ApprovalVote, Permit, PermitScope
+from termvisor.model.action.approval import Approval, ApprovalState, ApprovalVote, Permit, PermitScope, Reservation
 from termvisor.model.action.audit import AuditEntry
+from termvisor.model.ids import PaneId
 from termvisor.store.sqlite.database import Connection, Database
 from termvisor.store.sqlite.table import RowSelector, StoreTable, encode_json, run_durable_write, run_read, run_write
 from termvisor.store.tables.audit import AuditTable, add_entries
@@ -26,6 +28,8 @@ _CLOSED_TEXT: dict[ApprovalState, str] = {
     "withdrawn": "was withdrawn",
     "used": "was already approved, and the action was executed",
 }
+_RESERVATIONS = RowSelector(Reservation, "reservation")
+_IS_RESERVED = "released_at IS NULL AND expires_at > ?"
 _PERMITS = RowSelector(Permit, "permit", decoders={"scope": msgspec.json.Decoder(PermitScope).decode})
 
 
@@ -184,3 +188,61 @@ def _build_approval(connection: Connection, row: tuple[Any, ...]) -> Approval:
 def _read_votes(connection: Connection, number: int) -> tuple[ApprovalVote, ...]:
     rows = connection.execute("SELECT who, answer, at FROM voice WHERE question = ? ORDER BY at", (number,))
     return tuple(msgspec.convert(row, ApprovalVote) for row in ({"who": w, "answer": a, "at": t} for w, a, t in rows))
+
+
+class ReservationTable(StoreTable):
+    def __init__(self, db: Database):
+        super().__init__(db)
+        self._latest_expiry: int | None = None
+        """Latest expiry of all reservations, after which no query is needed; None until it has been read."""
+
+    async def hold(self, requested: Reservation) -> Reservation:
+        """Reserve a pane, or extend the owner's reservation; return the active one, which may be another owner's."""
+        active = await self._db.write(lambda connection: _hold(connection, requested))
+        self._latest_expiry = max(self._latest_expiry or 0, active.expires_at)
+        return active
+
+    @run_write
+    def release(self, connection: Connection, number: int, at: int) -> bool:
+        """Release a reservation; return False if it is not active."""
+        connection.execute(f"UPDATE reservation SET released_at = ? WHERE id = ? AND {_IS_RESERVED}", (at, number, at))
+        return bool(connection.changes())
+
+    @run_read
+    def list(self, connection: Connection, at: int) -> list[Reservation]:
+        """Return the active reservations."""
+        clauses = f"WHERE {_IS_RESERVED} ORDER BY id"
+        return _RESERVATIONS.list(connection, clauses, (at,))
+
+    async def find_for_pane(self, pane: PaneId, at: int) -> Reservation | None:
+        """Return the active reservation of a pane."""
+        if self._latest_expiry is None:
+            stored = await self._db.read(_read_latest_expiry)
+            self._latest_expiry = max(self._latest_expiry or 0, stored)
+        # Every send checks the reservation, and reservations are rare, so this saves a query.
+        if at >= self._latest_expiry:
+            return None
+        return await self._db.read(lambda connection: _find_for_pane(connection, pane, at))
+
+
+def _hold(connection: Connection, requested: Reservation) -> Reservation:
+    active = _find_for_pane(connection, requested.pane, requested.at)
+    if active is None:
+        connection.execute(
+            "INSERT INTO reservation (pane, owner, at, expires_at) VALUES (?, ?, ?, ?)",
+            (requested.pane, requested.owner, requested.at, requested.expires_at),
+        )
+        return replace(requested, id=connection.last_insert_rowid())
+    if active.owner != requested.owner:
+        return active
+    until = max(active.expires_at, requested.expires_at)
+    connection.execute("UPDATE reservation SET expires_at = ? WHERE id = ?", (until, active.id))
+    return replace(active, expires_at=until)
+
+
+def _find_for_pane(connection: Connection, pane: PaneId, at: int) -> Reservation | None:
+    return _RESERVATIONS.find(connection, f"WHERE pane = ? AND {_IS_RESERVED} ORDER BY id DESC", (pane, at))
+
+
+def _read_latest_expiry(connection: Connection) -> int:
+    return int(connection.execute("SELECT coalesce(max(expires_at), 0) FROM reservation").get)

@@ -1,16 +1,20 @@
 """Search index and time buckets of the three tables with text: `block`, `sighting` and `utterance`.
 
-The FTS5 index ``<table>_fts`` has the columns text and pane, and no copy of the text. ``<table>_time`` stores the
-first and last time of every 256 consecutive ids: a search with a time range reads these buckets instead of an index
-on the time of every row. Invariant: both change in the transaction that stores or deletes the row.
+The FTS5 index ``<table>_fts`` has the columns text and pane, and no copy of the text. The view ``<table>_indexed`` is
+the text as it was indexed: that of rows in ``<table>_rewritten`` by `rewrite_for_index`, of others as it is stored.
+``<table>_time`` stores the first and last time of every 256 consecutive ids: a search with a time range reads these
+buckets instead of an index on the time of every row. Invariant: all change in the transaction that stores or deletes
+the row.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import cast
 
 import apsw
 from msgspec import Struct
 
 from termvisor.store.sqlite.database import Connection
+from termvisor.store.sqlite.index_text import is_rewritten, rewrite_for_index
 
 TIME_BUCKET_BITS = 8
 """Rows whose ids differ only in this many low bits share one bucket."""
@@ -24,16 +28,37 @@ class IndexedTable(Struct, frozen=True):
 
     def add_texts(self, connection: Connection, rows: Sequence[tuple[int, str, int]]) -> None:
         """Index new rows, each given as id, text and pane."""
-        connection.executemany(f"INSERT INTO {self.name}_fts (rowid, text, pane) VALUES (?, ?, ?)", rows)
+        rewritten = [(row_id, rewrite_for_index(text), pane) for row_id, text, pane in rows]
+        connection.executemany(f"INSERT INTO {self.name}_fts (rowid, text, pane) VALUES (?, ?, ?)", rewritten)
+        changed = [(new[0],) for old, new in zip(rows, rewritten, strict=True) if new != old]
+        if changed:
+            connection.executemany(f"INSERT OR IGNORE INTO {self.name}_rewritten VALUES (?)", changed)
 
     def delete_text(self, connection: Connection, row_id: int) -> None:
         """Remove a row from the index; call it before the row itself is deleted."""
         # The index has external content: FTS5 needs the old text to remove its entries.
         connection.execute(
             f"INSERT INTO {self.name}_fts ({self.name}_fts, rowid, text, pane)"
-            f" SELECT 'delete', id, text, pane FROM {self.name} WHERE id = ?",
+            f" SELECT 'delete', id, text, pane FROM {self.name}_indexed WHERE id = ?",
             (row_id,),
         )
+        connection.execute(f"DELETE FROM {self.name}_rewritten WHERE id = ?", (row_id,))
+
+    def upgrade_texts(self, connection: Connection, count: int) -> int | None:
+        """Index the next ``count`` rows again that an older version indexed; return how many changed, None at the end.
+
+        The newest rows come first, because they are searched most.
+        """
+        last_id: int = connection.execute("SELECT last_id FROM index_upgrade WHERE name = ?", (self.name,)).get
+        query = f"SELECT id, text, pane FROM {self.name} WHERE id <= ? ORDER BY id DESC LIMIT ?"
+        rows = cast("list[tuple[int, str, int]]", connection.execute(query, (last_id, count)).fetchall())
+        changed = [row for row in rows if is_rewritten(row[1])]
+        for row in changed:
+            self.delete_text(connection, row[0])
+        self.add_texts(connection, changed)
+        rest = rows[-1][0] - 1 if rows else 0
+        connection.execute("UPDATE index_upgrade SET last_id = ? WHERE name = ?", (rest, self.name))
+        return len(changed) if rows else None
 
     def extend_times(self, connection: Connection, times: Iterable[tuple[int, int, int]]) -> None:
         """Widen the time buckets of these rows (id, first time, last time) to include their times."""
@@ -74,6 +99,11 @@ class IndexedTable(Struct, frozen=True):
 
     def rebuild(self, connection: Connection) -> None:
         """Rebuild the index from the text."""
+        connection.execute(f"DELETE FROM {self.name}_rewritten")
+        connection.execute(
+            f"INSERT INTO {self.name}_rewritten SELECT id FROM {self.name} WHERE rewrite_for_index(text) <> text"
+        )
+        connection.execute("UPDATE index_upgrade SET last_id = 0 WHERE name = ?", (self.name,))
         connection.execute(f"INSERT INTO {self.name}_fts ({self.name}_fts) VALUES ('rebuild')").fetchall()
 
     def compare_counts(self, connection: Connection) -> list[str]:

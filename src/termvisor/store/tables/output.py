@@ -15,7 +15,7 @@ from termvisor.store.tables.commands import mark_running_lost
 from termvisor.store.tables.lines import read_first_lines, read_last_lines
 from termvisor.store.tables.pipeline_commit import CommitResult, EpochUpdate, commit_batch
 
-_EPOCHS = RowSelector(Epoch, "epoch")
+_EPOCHS = RowSelector(Epoch, "epoch", columns={"next_line": "(SELECT next_line FROM pane WHERE pane.id = epoch.pane)"})
 _GAPS = RowSelector(Gap, "gap", columns={"after": "after_epoch", "before": "before_epoch"})
 _PARAMS_DECODER = msgspec.json.Decoder(dict[str, str])
 
@@ -47,6 +47,10 @@ class OutputTable(StoreTable):
     async def list_unfinished_epochs(self) -> list[Epoch]:
         """Return closed epochs whose bytes are not all converted to text yet."""
         return await self._list_epochs("closed_at IS NOT NULL AND committed < size")
+
+    async def list_doubtful_epochs(self) -> list[Epoch]:
+        """Return the epochs whose text has to be derived again; see `DerivedTextTable`."""
+        return await self._list_epochs("id IN (SELECT epoch FROM text_to_derive)")
 
     async def list_epochs(self, pane: PaneId) -> list[Epoch]:
         return await self._list_epochs("pane = ?", pane)

@@ -116,7 +116,7 @@ def _add_blocks(connection: Connection, pane: PaneId, blocks: list[TextBlock], f
     rows, indexed = [], []
     # Ids are assigned here, so that the rows and their index entries need one statement each.
     for row_id, block in enumerate(blocks, first_id):
-        text, count = _join_block_text(block), len(block.lines)
+        text, count = join_block_text(block), len(block.lines)
         position = (block.start, block.end, block.at, block.until, block.source)
         rows.append((row_id, pane, block.epoch, first_line, count, *position, text))
         indexed.append((row_id, text, pane))
@@ -150,7 +150,8 @@ def _encode_mark(mark: Mark) -> tuple[str, str, int | None, str]:
     return mark.kind, replace_surrogates(mark.text), mark.exit_code, encode_json(mark.params)
 
 
-def _join_block_text(block: TextBlock) -> str:
+def join_block_text(block: TextBlock) -> str:
+    """Return the text of a block as it is stored. Raises InternalError if a line contains a newline."""
     text = "\n".join(block.lines)
     if text.count("\n") != len(block.lines) - 1:
         raise InternalError(f"a line of epoch {block.epoch} at offset {block.start} contains a newline")

@@ -136,10 +136,13 @@ class _TextCheck:
 
     async def _read_printed_rows(self) -> list[str]:
         rows: list[str] = []
-        # Each line is read once, because `_last_line` advances with each check.
         while page := await self._panes.read_lines(self._pane, self._last_line):
-            self._last_line = page[-1].number
             rows += [line.text for line in page]
+            # Each line is read once, except those that the program may still rewrite.
+            settled = [line.number for line in page if not line.is_provisional]
+            self._last_line = max([self._last_line, *settled])
+            if len(settled) < len(page):
+                break
         return rows
 
     def _is_match(self, row: str) -> bool:

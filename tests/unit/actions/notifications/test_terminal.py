@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from termvisor.actions.notifications.terminal import encode_notice, open_terminal, send_to_terminals
+from termvisor.actions.notifications.channels import encode_notice, open_terminal, send_to_terminals
 from termvisor.backends.pane_control import AttachedClient
 from termvisor.clock import SystemClock
 from termvisor.errors import MuxError

@@ -23,15 +23,18 @@ def program(tmp_path):
 def start(program, tmp_path):
     running = []
 
-    def one(cwd=tmp_path, script="sleep 60; true", **env) -> int:
-        child = subprocess.Popen([program, "-c", script], cwd=cwd, start_new_session=True, env=os.environ | env)
+    # The shell waits in its own `read`: before `exec`, a forked child would be a second process of the same name.
+    def one(cwd=tmp_path, script="read", **env) -> int:
+        child = subprocess.Popen(
+            [program, "-c", script], cwd=cwd, stdin=subprocess.PIPE, start_new_session=True, env=os.environ | env
+        )
         running.append(child)
         return child.pid
 
     yield one
     for child in running:
         os.killpg(child.pid, 9)
-        child.wait()
+        child.communicate()
 
 
 @pytest.fixture
@@ -57,7 +60,7 @@ async def test_processes_are_counted_per_folder(start, build_finder, tmp_path):
 
 
 async def test_a_wrapper_and_its_program_are_one_agent(start, build_finder, program, tmp_path):
-    pid = start(script=f"{program} -c 'sleep 60; true'; true")
+    pid = start(script=f"{program} -c read; true")
     await wait_until(lambda: [len(group) for group in build_finder().find_process_groups("toy")] == [2])
     assert build_finder().find_process_groups("toy")[0][0].pid == pid
     assert await build_finder().count_in_folder("toy", str(tmp_path)) == 1

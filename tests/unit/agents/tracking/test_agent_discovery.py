@@ -115,6 +115,18 @@ async def test_a_process_exit_ends_the_agent_at_once(tracker_scene, process_scan
     assert tracker_scene.tracker.agents_by_pane == {}
 
 
+async def test_an_agent_whose_last_output_is_unread_ends_with_the_next_scan(tracker_scene, process_scanner, discovery):
+    process_scanner.trees[ONE] += [build_toy_process()]
+    await discovery.scan()
+    discovery.has_unread_end = lambda agent_process: agent_process.pane == ONE
+    process_scanner.trees[ONE].pop()
+    discovery.handle_process_exit(50, 9)
+    await tracker_scene.tracker.wait_stored()
+    assert ONE in tracker_scene.tracker.agents_by_pane
+    await discovery.scan(set())
+    assert tracker_scene.tracker.agents_by_pane == {}
+
+
 async def test_a_second_agent_takes_over_in_the_foreground(tracker_scene, process_scanner, discovery):
     process_scanner.trees[ONE] += [build_toy_process(), build_toy_process(60)]
     process_scanner.front = 60

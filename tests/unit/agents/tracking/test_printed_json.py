@@ -108,6 +108,21 @@ async def test_nothing_counts_after_the_end_of_the_turn(terminal):
     assert await terminal.state() == "completed"
 
 
+async def test_the_end_of_a_run_is_unread_until_its_turn_ends(terminal):
+    await terminal.start_agent()
+    agent_process = terminal.scene.tracker.find_agent_in_pane(ONE)
+    terminal.print_events(STARTED, WORK)
+    assert terminal.reader.has_unread_end(agent_process)
+    terminal.print_events({"type": DONE, "usage": USED})
+    assert not terminal.reader.has_unread_end(agent_process)
+
+
+async def test_a_run_without_the_terminal_has_no_unread_end(terminal):
+    terminal.has_terminal = False
+    await terminal.start_agent()
+    assert not terminal.reader.has_unread_end(terminal.scene.tracker.find_agent_in_pane(ONE))
+
+
 async def test_the_last_line_counts_after_the_exit(terminal):
     await terminal.start_agent()
     terminal.print_events(STARTED, WORK)

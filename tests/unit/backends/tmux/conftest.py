@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from termvisor.backends.tmux.client import ControlClient, PlainClient, build_control_argv
+from termvisor.backends.tmux.control_client import ControlClient, build_output_argv
 from termvisor.backends.tmux.control_mode import ControlNotice
+from termvisor.backends.tmux.native_client import NativeClient
+from termvisor.backends.tmux.plain_client import PlainClient
 from termvisor.testing.private_tmux import PrivateTmux
 from tests.unit.wait_until import wait_until
 
@@ -26,13 +28,12 @@ def notices() -> list[ControlNotice]:
 
 @pytest.fixture
 async def control(tmux: PrivateTmux, notices: list[ControlNotice]):
-    """Return a function that makes control clients, by default on the private session."""
+    """Return a function that makes control clients, by default of the session `work`."""
     clients: list[ControlClient] = []
 
-    def make(argv: list[str] | None = None, tap: Callable | None = None) -> ControlClient:
-        clients.append(
-            ControlClient(argv or build_control_argv("tmux", tmux.socket), on_notice=notices.append, on_item=tap)
-        )
+    def make(session: str = "=work:", tap: Callable | None = None) -> ControlClient:
+        argv = build_output_argv("tmux", tmux.socket, session)
+        clients.append(ControlClient(argv, on_notice=notices.append, on_item=tap))
         return clients[-1]
 
     yield make
@@ -43,3 +44,10 @@ async def control(tmux: PrivateTmux, notices: list[ControlNotice]):
 @pytest.fixture
 def plain(tmux: PrivateTmux) -> PlainClient:
     return PlainClient("tmux", tmux.socket, count_fork=lambda: None)
+
+
+@pytest.fixture
+async def native(tmux: PrivateTmux):
+    client = NativeClient(tmux.socket)
+    yield client
+    client.close()

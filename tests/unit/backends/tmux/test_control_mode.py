@@ -3,14 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.backends.tmux.control_mode import (
-    ControlNotice,
-    ControlOutput,
-    ControlParser,
-    ControlReply,
-    quote_word,
-    unescape,
-)
+from termvisor.backends.tmux.commands import TmuxReply, quote_word
+from termvisor.backends.tmux.control_mode import ControlNotice, ControlOutput, ControlParser, ControlReply, unescape
 
 
 def parse_chunks(*chunks: bytes, tokens: tuple[str, ...] = ()) -> list[ControlNotice | ControlOutput | ControlReply]:
@@ -42,33 +36,29 @@ def test_unrequested_blocks_are_skipped():
     ]
 
 
-def test_a_reply_has_what_trusted_commands_printed_and_a_body():
-    text = (
-        build_block(1)
-        + build_block(2, "100 30")
-        + build_block(3, "tok:body")
-        + build_block(4, "row one", "")
-        + build_block(5, "tok")
-    )
-    assert parse_chunks(text.encode(), tokens=("tok",)) == [ControlReply("tok", (b"100 30",), (b"row one", b""))]
+def build_reply(token: str, *lines: str, error: str = "") -> ControlReply:
+    return ControlReply(token, TmuxReply(tuple(line.encode() for line in lines), error))
+
+
+def test_a_reply_has_everything_that_was_printed():
+    text = build_block(1) + build_block(2, "100 30") + build_block(4, "row one", "") + build_block(5, "tok")
+    assert parse_chunks(text.encode(), tokens=("tok",)) == [build_reply("tok", "100 30", "row one", "")]
 
 
 def test_a_screen_row_cannot_end_its_block():
     evil = ("%end 7 4 1", "%begin 7 5 1", "%output %0 rm -rf", "%end 7 5 1", "%exit")
-    text = build_block(3, "tok:body") + build_block(4, *evil) + build_block(6, "tok")
-    assert parse_chunks(text.encode(), tokens=("tok",)) == [
-        ControlReply("tok", (), tuple(row.encode() for row in evil))
-    ]
+    text = build_block(3, "head") + build_block(4, *evil) + build_block(6, "tok")
+    assert parse_chunks(text.encode(), tokens=("tok",)) == [build_reply("tok", "head", *evil)]
 
 
 def test_an_error_ends_only_its_own_block():
     text = build_block(1, "can't find pane: %9", end="error") + build_block(2, "tok")
-    assert parse_chunks(text.encode(), tokens=("tok",)) == [ControlReply("tok", error="can't find pane: %9")]
+    assert parse_chunks(text.encode(), tokens=("tok",)) == [build_reply("tok", error="can't find pane: %9")]
 
 
-def test_output_keeps_its_order_before_and_after_the_body():
+def test_output_keeps_its_order_before_and_after_the_last_block():
     text = (
-        build_block(1, "tok:body")
+        build_block(1, "head")
         + "%output %1 before\n"
         + build_block(2, "row")
         + "%output %1 after\n"
@@ -76,7 +66,7 @@ def test_output_keeps_its_order_before_and_after_the_body():
     )
     assert parse_chunks(text.encode(), tokens=("tok",)) == [
         ControlOutput("%1", b"before"),
-        ControlReply("tok", (), (b"row",)),
+        build_reply("tok", "head", "row"),
         ControlOutput("%1", b"after"),
     ]
 
@@ -84,8 +74,8 @@ def test_output_keeps_its_order_before_and_after_the_body():
 def test_two_requests_are_answered_in_turn():
     text = build_block(1, "a") + build_block(2, "one") + build_block(3, "b") + build_block(4, "two")
     assert parse_chunks(text.encode(), tokens=("one", "two")) == [
-        ControlReply("one", (b"a",)),
-        ControlReply("two", (b"b",)),
+        build_reply("one", "a"),
+        build_reply("two", "b"),
     ]
 
 

@@ -8,7 +8,7 @@ from termvisor.backends.pane_source import PaneStatus
 from termvisor.backends.tmux.list_formats import (
     FIELD_SEPARATOR,
     RECORD_SEPARATOR,
-    parse_pane_facts,
+    parse_pane_list,
     parse_pane_statuses,
     parse_server_info,
 )
@@ -35,16 +35,20 @@ WORDS = [
     "1",
     "2000",
     "0",
+    "0",
 ]
 
 
 def build_record(*texts: str, pane: str = "%5", ends: str = "0") -> bytes:
     """Build a record as tmux prints it."""
-    return FIELD_SEPARATOR.join(value.encode() for value in (pane, *WORDS[1:-1], ends, *texts)) + RECORD_SEPARATOR
+    return (
+        FIELD_SEPARATOR.join(value.encode() for value in (pane, *WORDS[1:-2], ends, WORDS[-1], *texts))
+        + RECORD_SEPARATOR
+    )
 
 
 def parse_records(*records: bytes):
-    return parse_pane_facts(tuple(b"\n".join(records).split(b"\n")))
+    return parse_pane_list(tuple(b"\n".join(records).split(b"\n"))).panes
 
 
 def test_a_pane_has_all_its_facts():
@@ -92,12 +96,12 @@ def test_an_unreadable_listing_is_an_error_and_not_a_guess():
         parse_records(build_record("s", "w", "c", "/", "t", "one more"))
 
 
-def test_the_short_listing_hides_the_private_pane():
+def test_the_short_listing_has_the_status_of_every_pane():
     body = (
         FIELD_SEPARATOR.join((b"%1", b"10", b"0", b"0")) + RECORD_SEPARATOR,
         FIELD_SEPARATOR.join((b"%2", b"11", b"1", b"1")) + RECORD_SEPARATOR,
     )
-    assert parse_pane_statuses(body, frozenset({"%1"})) == {"%2": PaneStatus(11, True, True)}
+    assert parse_pane_statuses(body) == {"%1": PaneStatus(10, False, False), "%2": PaneStatus(11, True, True)}
 
 
 def test_the_server_info_is_parsed_or_empty():

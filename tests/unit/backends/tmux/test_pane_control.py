@@ -18,11 +18,9 @@ ECHO = "stty raw -echo; printf ready; exec cat > {path}"
 
 
 @pytest.fixture
-async def server(tmux, control):
+async def server(tmux, native):
     tmux.start_session(command="cat")
-    client = control()
-    await client.wait_until_attached()
-    return TmuxPaneControl(await identify_server(client, tmux.socket))
+    return TmuxPaneControl(await identify_server(native, tmux.socket))
 
 
 @pytest.fixture
@@ -273,20 +271,24 @@ async def test_a_change_may_require_the_active_pane(tmux, server, typed_bytes):
     assert isinstance(await server.change_pane(replace(guard, front=front), "activate"), AppliedPaneChange)
 
 
+PRINTING = ["-d", "-P", "-F", "#{pane_id} #{pane_pid}"]
+
+
 def test_a_session_is_created_by_name():
-    assert build_spawn_command(Spawn(where="session", session="work", name="main"), None) == (
-        'new-session -d -P -F \'#{pane_id} #{pane_pid}\' -s "work" -n "main"'
-    )
+    words = build_spawn_command(Spawn(where="session", session="work", name="main"), None).words
+    assert words == ("new-session", *PRINTING, "-E", "-s", "work", "-n", "main")
 
 
-@pytest.mark.parametrize(("session", "target"), [("work", '"=work:"'), ("$3", '"\\0443:"')])
+@pytest.mark.parametrize(("session", "target"), [("work", "=work:"), ("$3", "$3:")])
 def test_a_window_opens_in_exactly_that_session(session, target):
-    assert f"-t {target}" in build_spawn_command(Spawn(where="window", session=session), None)
+    words = build_spawn_command(Spawn(where="window", session=session), None).words
+    assert words == ("new-window", *PRINTING, "-t", target)
 
 
 def test_a_pane_is_split_from_the_named_one():
-    assert "split-window -d" in build_spawn_command(Spawn(where="pane"), "%5")
-    assert "-h -t %5" in build_spawn_command(Spawn(where="pane", is_horizontal=True), "%5")
+    assert build_spawn_command(Spawn(where="pane"), "%5").words == ("split-window", *PRINTING, "-v", "-t", "%5")
+    side = build_spawn_command(Spawn(where="pane", is_horizontal=True), "%5").words
+    assert side == ("split-window", *PRINTING, "-h", "-t", "%5")
 
 
 @pytest.mark.parametrize("where", ["window", "pane"])
@@ -297,10 +299,11 @@ def test_a_spawn_command_without_a_named_place_is_a_bad_request(where):
 
 @pytest.mark.parametrize("more", [{"keeps_failure": True}, {"account": "openai/work"}])
 def test_an_agent_that_fails_keeps_its_pane_open(more):
-    command = build_spawn_command(Spawn(where="session", command=("codex", "resume", "a b"), **more), None)
-    assert "remain-on-exit failed" in command
-    assert command.endswith(' "sh" "codex" "resume" "a b"')
+    words = build_spawn_command(Spawn(where="session", command=("codex", "resume", "a b"), **more), None).words
+    assert "remain-on-exit failed" in words[-5]
+    assert words[-4:] == ("sh", "codex", "resume", "a b")
 
 
 def test_another_program_closes_its_pane():
-    assert "remain-on-exit" not in build_spawn_command(Spawn(where="session", command=("make", "test")), None)
+    words = build_spawn_command(Spawn(where="session", command=("make", "test")), None).words
+    assert words[-3:] == ("--", "make", "test")

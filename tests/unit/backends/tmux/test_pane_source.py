@@ -16,13 +16,8 @@ COUNTING = "i=0; while :; do i=$((i+1)); echo $i; done"
 
 
 @pytest.fixture
-async def server(tmux, pane, control) -> TmuxServer:
-    """A server that was listed once, like at the start of a watch."""
-    client = control()
-    await client.wait_until_attached()
-    found = await identify_server(client, tmux.socket)
-    await found.list_pane_facts()
-    return found
+async def server(tmux, pane, native) -> TmuxServer:
+    return await identify_server(native, tmux.socket)
 
 
 async def dead_pane(tmux) -> str:
@@ -47,15 +42,12 @@ async def test_the_first_message_is_hello_with_the_pid(tmux, server):
     assert not server.exits_unattached
 
 
-async def test_exit_unattached_is_read_from_the_server(tmux, server):
+async def test_exit_unattached_is_read_from_the_server(tmux, server, control):
+    await control().wait_until_attached()
     tmux("set", "-s", "exit-unattached", "on")
     assert (await identify_server(server.client, tmux.socket)).exits_unattached
-
-
-async def test_the_private_session_is_in_no_listing(tmux, pane, server):
-    assert "_visor" in tmux("list-sessions", "-F", "#{session_name}")
-    assert [facts.mux_id for facts in await server.list_pane_facts()] == [pane]
-    assert list(await server.list_pane_statuses()) == [pane]
+    await server.list_pane_facts()
+    assert server.exits_unattached
 
 
 async def test_a_listing_yields_the_pane_changes(tmux, pane, server):
@@ -206,24 +198,12 @@ async def test_closing_a_pipe_affects_that_pane_only(tmux, pane, server, folder)
     }
 
 
-async def test_the_server_exits_when_only_the_private_session_is_left(tmux, pane, server):
-    await server.leave_if_last()
-    assert tmux.is_running
-    tmux("kill-session", "-t", "=work")
-    assert tmux.is_running
-    with pytest.raises(MuxError):
-        await server.leave_if_last()
-        await server.list_pane_statuses()
-    await wait_until(lambda: read_start_time(server.instance.pid) == 0)
-
-
 async def test_requests_to_a_gone_server_fail(tmux, server):
     tmux.kill_server()
     for call in (
         server.list_pane_statuses,
         server.list_pane_facts,
         lambda: server.capture_pane("%0"),
-        server.leave_if_last,
     ):
         with pytest.raises(MuxError):
             await call()
@@ -238,6 +218,24 @@ async def test_several_screens_are_captured_in_one_round_trip(tmux, server, pane
     assert (second.rows[2].rstrip(), second.alternate, second.cursor_x, second.cursor_y) == ("painted", True, 7, 2)
 
 
-async def test_without_a_control_client_no_screen_is_captured(tmux, pane, plain):
-    server = await identify_server(plain, tmux.socket)
-    assert await server.capture_screens([pane, pane]) == [None, None]
+async def test_more_screens_than_fit_into_a_request_are_captured(tmux, server, pane):
+    first, *rest = await server.capture_screens([pane] + ["%99", pane] * 70)
+    assert first.rows[0] == "ready"
+    assert rest[0] is None
+    assert sum(capture is not None for capture in rest) == 70
+
+
+async def test_a_row_that_looks_like_the_head_of_a_screen_is_a_row(tmux, server, pane):
+    other = tmux.open_window("work", "printf '80 24 0 0 0 1\\n%s' tv00; exec sleep 1000")
+    await wait_until(lambda: "tv00" in tmux("capture-pane", "-p", "-t", other))
+    captures = await server.capture_screens([other, pane])
+    assert [capture.rows[:2] for capture in captures] == [("80 24 0 0 0 1", "tv00"), ("ready", "")]
+
+
+async def test_a_listing_is_one_line_in_the_message_log(tmux, pane, server):
+    tmux.open_window("work", f"exec env -u TMUX tmux -S {tmux.socket} attach -t =work")
+    await wait_until(lambda: tmux("list-clients") != "")
+    client = tmux("list-clients", "-F", "#{client_name}")
+    before = tmux("show-messages", "-t", client).count("list-panes")
+    await server.list_pane_facts()
+    assert tmux("show-messages", "-t", client).count("list-panes") == before + 1

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from termvisor.backends.tmux.commands import TmuxCommand
 from termvisor.backends.tmux.replay_pane import PaneSize, ReplayPane
 from termvisor.backends.tmux.replay_server import ReplayServer
 from termvisor.errors import MuxError
@@ -75,7 +76,7 @@ async def test_two_replay_panes_do_not_affect_each_other(folder: str) -> None:
 
 
 async def test_a_killed_pane_is_reported_gone(replay_pane: ReplayPane) -> None:
-    await replay_pane._client.request(f"kill-pane -t {replay_pane._pane}")
+    await replay_pane._client.request(TmuxCommand("kill-pane", "-t", replay_pane._pane))
     with pytest.raises(MuxError):
         await replay_pane.feed(b"x" * 100_000)
     with pytest.raises(MuxError):

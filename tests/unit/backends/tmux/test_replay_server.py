@@ -12,19 +12,21 @@ from termvisor.backends.tmux.server_sockets import is_server_listening, list_can
 from termvisor.errors import Conflict, MuxError
 from termvisor.settings import Paths, Settings
 from termvisor.system.procfs import read_start_time
+from termvisor.system.subprocesses import run_and_capture
 from tests.unit.wait_until import wait_until
 
 SIZE = PaneSize(20, 5)
 OWNER = """
 import asyncio, sys
+from termvisor.backends.tmux.commands import TmuxCommand
 from termvisor.backends.tmux.replay_pane import PaneSize
 from termvisor.backends.tmux.replay_server import ReplayServer
 
 async def main():
     async with ReplayServer("tmux", sys.argv[1]).open_pane(PaneSize(20, 5)) as replay_pane:
         await replay_pane.feed(b"x")
-        reply = await replay_pane._client.request(f'display-message -p -t {replay_pane._pane} "#{{pid}} #{{pane_pid}}"')
-        print(reply.output_lines[0].decode(), flush=True)
+        command = TmuxCommand("display-message", "-p", "-t", replay_pane._pane, "#{pid} #{pane_pid}")
+        print((await replay_pane._client.request(command)).lines[0].decode(), flush=True)
         await asyncio.sleep(1000)
 
 asyncio.run(main())
@@ -86,8 +88,8 @@ async def test_a_recording_cannot_reach_the_clipboard_or_the_outer_terminal(fold
     replay_server = ReplayServer("tmux", f"{folder}/render")
     async with replay_server.open_pane(SIZE) as replay_pane:
         await replay_pane.feed(b"\x1b]52;c;c2VjcmV0\x07\x1bPtmux;\x1b\x1b]52;c;c2VjcmV0\x07\x1b\\\x07done")
-        reply = await replay_pane._client.request("list-buffers")
-        assert reply.output_lines == ()
+        status, buffers, _ = run_and_capture(["tmux", "-S", f"{folder}/render", "list-buffers"])
+        assert (status, buffers) == (0, b"")
         assert (await replay_pane.capture_pane()).rows[0].startswith("done")
 
 

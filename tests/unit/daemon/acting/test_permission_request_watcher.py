@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from termvisor.actions.permission_requests.broker import PendingRequests, PermissionBroker
+from termvisor.actions.permission_requests import PendingRequests, PermissionBroker
 from termvisor.bus import Bus
 from termvisor.daemon.acting.permission_request_watcher import PermissionRequestWatcher
 from termvisor.model.action.action import AnswerAgent

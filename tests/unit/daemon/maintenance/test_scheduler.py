@@ -94,6 +94,26 @@ async def test_a_damaged_index_is_rebuilt(storage: AgedStorage) -> None:
     assert (await build_scheduler(storage).check_database(thorough=True)).wrong == ""
 
 
+async def test_an_index_of_an_older_version_is_upgraded_at_the_start(storage: AgedStorage) -> None:
+    pane = await storage.add_pane()
+    await storage.print_epoch(pane, "日本語\n".encode(), days_ago=1)
+    old = (
+        "INSERT INTO block_fts (block_fts, rowid, text, pane) SELECT 'delete', id, text, pane FROM block_indexed;"
+        "DELETE FROM block_rewritten; INSERT INTO block_fts (rowid, text, pane) SELECT id, text, pane FROM block;"
+        "UPDATE index_upgrade SET last_id = 1"
+    )
+    await storage.store._db.write(lambda connection: connection.execute(old).fetchall())
+    clock = FakeClock()
+    running = asyncio.ensure_future(build_scheduler(storage, clock).run())
+    await asyncio.wait_for(clock.wait_until_asleep(), 10)
+    found = await storage.store._db.read(
+        lambda connection: connection.execute("SELECT rowid FROM block_fts('text : \"本 語\"')").fetchall()
+    )
+    running.cancel()
+    assert found == [(1,)]
+    assert (await build_scheduler(storage).check_database(thorough=True)).wrong == ""
+
+
 async def test_a_backup_reports_its_contents_and_never_replaces_a_file(storage: AgedStorage, tmp_path) -> None:
     await storage.print_epoch(await storage.add_pane(), b"text\n", days_ago=1)
     path = str(tmp_path / "copy.db")

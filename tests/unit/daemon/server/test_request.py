@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.daemon.server.request import ClientContext, handle_command, handle_rpc
+from termvisor.daemon.server.dispatcher import ClientContext, handle_command, handle_rpc
 from termvisor.protocol import command_protocol, jsonrpc
 from termvisor.protocol.unix_socket import PeerProcess
 from tests.unit.daemon.fake_request_handler import FakeRequestHandler

@@ -99,7 +99,7 @@ async def test_health_reports_servers_and_resource_usage(scene):
     services, tmux, _, _ = scene
     health = await services.maintenance.get_health()
     assert [(server.socket, server.mux_ok, server.client) for server in health.servers] == [
-        (tmux.socket, True, "control")
+        (tmux.socket, True, "native")
     ]
     assert health.panes_tracked == 1
     assert health.daemon.rss_bytes > 0

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import msgspec
 import pytest
 
@@ -7,6 +9,7 @@ from termvisor.model.terminal.pane import PaneActivity
 from termvisor.settings import Settings
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
 from tests.unit.diagnostics.checks.conftest import FakeCheckContext
+from tests.unit.terminal_process import TerminalProcess
 
 
 async def test_the_real_tmux_is_found(context: FakeCheckContext) -> None:
@@ -60,6 +63,26 @@ async def test_an_unresponsive_server_is_named(context: FakeCheckContext) -> Non
     assert (finding.status, finding.message) == ("warn", "no response from /run/tmux/default")
 
 
+@pytest.mark.parametrize(
+    ("change", "status", "words"),
+    [
+        ({"client": "plain", "detail": "tmux next-9 is unknown"}, "warn", "/run/tmux/default: tmux next-9 is unknown"),
+        ({"attached_sessions": 2}, "ok", "attached to 2 sessions"),
+    ],
+)
+async def test_the_way_to_a_server_is_reported(
+    context: FakeCheckContext, change: dict[str, object], status: str, words: str
+) -> None:
+    class WithChangedServer(FakeCheckContext):
+        async def get_health(self) -> HealthStatus | None:
+            health = await super().get_health()
+            changed = msgspec.structs.replace(health.servers[0], **change) if health else None
+            return msgspec.structs.replace(health, servers=(changed,)) if health else None
+
+    finding = await ServersCheck().run(WithChangedServer(context.paths, context.services))
+    assert (finding.status, words in finding.message) == (status, True)
+
+
 async def test_a_configured_server_that_does_not_exist_is_named(context: FakeCheckContext) -> None:
     class WithAbsentServer(FakeCheckContext):
         async def get_health(self) -> HealthStatus | None:
@@ -99,6 +122,18 @@ async def test_one_shell_with_marks_is_enough(context: FakeCheckContext, service
     )
     finding = await ShellMarksCheck().run(context)
     assert (finding.status, finding.message) == ("ok", "1 of 2 panes send marks, 1 of them proven")
+
+
+async def test_a_shell_with_an_older_integration_is_a_warning(
+    context: FakeCheckContext, services: FakeServices, tmp_path: Path
+) -> None:
+    terminal = TerminalProcess(tmp_path)
+    facts = msgspec.structs.replace(build_shell_facts("%1"), pid=terminal.pid)
+    services.change_pane(services.add_pane(facts).id, activity=PaneActivity(kind="prompt", is_proven=True))
+    finding = await ShellMarksCheck().run(context)
+    terminal.kill()
+    assert (finding.status, "1 record no state" in finding.message) == ("warn", True)
+    assert "visor setup shell" in finding.hint
 
 
 async def test_shells_without_marks_are_a_warning(context: FakeCheckContext, services: FakeServices) -> None:

@@ -89,6 +89,18 @@ def test_claude_accepts_an_approval(keys: bytes) -> None:
     player.play_until("Ran 1 shell command")
 
 
+def test_claude_answers_a_question_without_a_command() -> None:
+    player = AgentPlayer(play_claude)
+    player.play_until("Pondering")
+    player.send_keys(b"\x1b")
+    player.play_until("? for shortcuts")
+    player.send_keys(b"where is the cache?\r")
+    player.play_until("Pondering")
+    assert classify_state(player) == "running"
+    player.play_until("It is in")
+    assert classify_state(player) == "completed"
+
+
 def test_codex_reports_its_work_to_the_terminal() -> None:
     player = AgentPlayer(play_codex)
     player.play_until("Working (3s")

@@ -36,6 +36,15 @@ async def test_text_export_has_every_line_in_order(services: FakeServices) -> No
     assert (await run_command(services, "export", "1", "--text")).out == result.out
 
 
+async def test_blank_lines_are_exported_in_every_format_of_lines(services: FakeServices) -> None:
+    pane = services.add_pane(build_shell_facts("%3")).id
+    services.print_lines(pane, "", "one", "", "", "two", "")
+    assert (await run_command(services, "export", str(pane), "--text")).out == "\none\n\n\ntwo\n\n"
+    for form in (("--jsonl",), ("--format", "json")):
+        items = (await run_command(services, "export", str(pane), *form)).items
+        assert [item["text"] for item in items] == ["", "one", "", "", "two", ""]
+
+
 async def test_without_a_pane_all_panes_are_exported(services: FakeServices) -> None:
     assert (await run_command(services, "export")).out.splitlines()[-1] == "other pane"
 

@@ -1,0 +1,165 @@
+"""A permission request becomes one approval request and gets at most one answer."""
+
+import asyncio
+
+import pytest
+from msgspec.structs import replace
+
+from termvisor.actions.permission_requests import PendingRequests, PermissionBroker, PermissionDialog
+from termvisor.errors import Conflict, Refused, TimedOut
+from termvisor.model.action.action import Actor, AnswerAgent, AnswerDialog
+from termvisor.model.action.outcome import Outcome
+from termvisor.model.ids import PaneId
+from tests.unit.actions.scripted_screen import build_snapshot
+from tests.unit.actions.scripted_session import PERMISSION_REQUEST, ScriptedSessionControl
+
+ME = Actor(kind="workflow", uid=1, pid=2, name="inbox")
+PANE = PaneId(1)
+
+
+class RecordingKeyboard:
+    def __init__(self) -> None:
+        self.picked: list[tuple[str, tuple[str, ...]]] = []
+
+    def build_keyboard(self, _snapshot: object) -> "RecordingKeyboard":
+        return self
+
+    async def pick_choice(self, choice: str, rows: tuple[str, ...]) -> Outcome:
+        self.picked.append((choice, rows))
+        return Outcome(status="done", why="dialog_left")
+
+
+class ScriptedGate:
+    """A gate with a scripted approval that executes actions like the real one."""
+
+    def __init__(self, answer: str = "allow"):
+        self.answer, self.pending, self.keyboard = answer, PendingRequests(lambda: 0.0), RecordingKeyboard()
+        self.broker = PermissionBroker(gate=self, pending=self.pending, commander=self.keyboard)
+        self.actions: list[object] = []
+        self.handled_ids: set[str] = set()
+        self.is_asked = asyncio.Event()
+
+    async def forward(self, session: ScriptedSessionControl, agent: str = "codex") -> str:
+        return await self.broker.forward_server_request(
+            session, agent=agent, pane=PANE, actor=ME, handled_ids=self.handled_ids
+        )
+
+    async def run(self, action: object, actor: Actor, preconditions: object) -> Outcome:
+        self.actions.append(action)
+        if not isinstance(action, AnswerAgent):
+            return Outcome(status="done")
+        self.is_asked.set()
+        if self.answer == "nothing":
+            await asyncio.Event().wait()
+        if self.answer in ("denied", "expired"):
+            raise Refused("no", details={"why": self.answer, "correlation": "c"})
+        self.outcome = await self.pending.find_allow_callback(action.request)(build_snapshot(()))
+        return self.outcome
+
+
+async def test_an_approval_answers_the_server_request_and_ends_the_wait():
+    gate, session = ScriptedGate(), ScriptedSessionControl(PERMISSION_REQUEST)
+    assert await gate.forward(session) == "answered"
+    assert (session.received, session.is_held) == (["allow"], False)
+    (action,) = gate.actions
+    assert (action.agent, action.tool, action.command, action.cwd) == ("codex", "shell", "touch made", "/src")
+    assert "to see" in action.given
+    assert (action.session, action.request.startswith("3:i:")) == (session.session, True)
+    assert gate.pending.find_allow_callback(action.request) is None
+
+
+async def test_a_denial_answers_the_server_request():
+    gate, session = ScriptedGate("denied"), ScriptedSessionControl(PERMISSION_REQUEST)
+    assert await gate.forward(session) == "answered"
+    assert session.received == ["deny"]
+
+
+async def test_an_expired_approval_gives_no_answer():
+    gate, session = ScriptedGate("expired"), ScriptedSessionControl(PERMISSION_REQUEST)
+    assert await gate.forward(session) == "answered"
+    assert session.received == []
+
+
+async def test_an_unconfirmed_approval_is_unknown_and_not_repeated():
+    gate, session = ScriptedGate(), ScriptedSessionControl(PERMISSION_REQUEST)
+    session.is_silent = True
+    assert await gate.forward(session, "opencode") == "answered"
+    assert (gate.outcome.status, gate.outcome.why, session.received) == ("unknown", "not_confirmed", ["allow"])
+
+
+@pytest.mark.parametrize(("is_lost", "end"), [(False, "elsewhere"), (True, "lost")])
+async def test_an_answer_elsewhere_or_a_lost_connection_withdraws_the_request(is_lost, end):
+    gate, session = ScriptedGate("nothing"), ScriptedSessionControl(PERMISSION_REQUEST)
+    task = asyncio.ensure_future(gate.forward(session))
+    await gate.is_asked.wait()
+    assert gate.pending.is_pending(PANE, "hook")
+    session.is_lost = is_lost
+    session.resolved.set()
+    assert await task == end
+    assert session.received == []
+    assert not gate.pending.is_pending(PANE, "hook")
+
+
+async def test_a_handled_request_is_not_forwarded_again_but_the_next_one_is():
+    gate, session = ScriptedGate("expired"), ScriptedSessionControl(PERMISSION_REQUEST)
+    assert await gate.forward(session, "opencode") == "answered"
+    with pytest.raises(TimedOut):
+        await gate.forward(session, "opencode")
+    session.waiting = replace(PERMISSION_REQUEST, id="4:i")
+    assert await gate.forward(session, "opencode") == "answered"
+    assert (len(gate.actions), gate.handled_ids) == (2, {"3:i", "4:i"})
+
+
+async def test_without_a_waiting_request_nothing_is_forwarded():
+    session, gate = ScriptedSessionControl(), ScriptedGate()
+    with pytest.raises(TimedOut):
+        await gate.forward(session)
+    assert (gate.actions, session.is_held) == ([], False)
+
+
+def test_a_request_is_forwarded_by_one_route_only():
+    pending = PendingRequests(lambda: 0.0)
+    with pending.track_request(PANE, "hook"), pending.track_request(PANE, "hook"):
+        with pytest.raises(Conflict), pending.track_request(PANE, "server"):
+            raise AssertionError("two routes")
+        with pending.track_request(PaneId(2), "server"), pending.track_request(None, "server"):
+            assert pending.is_pending(PANE, "dialog")
+    assert not pending.is_pending(PANE, "server")
+
+
+DIALOG = PermissionDialog(pane=PANE, agent="copilot", rows=("│ touch made │", "│ ❯ 1. Yes │"), command="touch made")
+
+
+async def never() -> None:
+    await asyncio.Event().wait()
+
+
+async def test_an_approval_presses_the_keys_of_the_dialog():
+    gate = ScriptedGate()
+    assert await gate.broker.forward_dialog(DIALOG, ME, never) == "answered"
+    assert gate.keyboard.picked == [("allow", DIALOG.rows)]
+
+
+async def test_a_denial_of_a_dialog_goes_through_the_gate():
+    gate = ScriptedGate("denied")
+    await gate.broker.forward_dialog(DIALOG, ME, never)
+    refusal = gate.actions[-1]
+    assert isinstance(refusal, AnswerDialog)
+    assert (refusal.choice, refusal.rows, gate.keyboard.picked) == ("deny", DIALOG.rows, [])
+
+
+def test_a_command_that_the_dialog_does_not_show_is_left_out():
+    assert DIALOG.build_action().command == "touch made"
+    action = replace(DIALOG, command="rm -rf build").build_action()
+    assert (action.command, "touch made" in action.given) == ("", True)
+
+
+def test_a_dialog_whose_hook_was_just_answered_is_still_pending():
+    now = [10.0]
+    pending, pane = PendingRequests(lambda: now[0]), PaneId(1)
+    with pending.track_request(pane, "hook"):
+        assert pending.is_pending(pane, "dialog")
+    assert pending.is_pending(pane, "dialog")
+    assert not pending.is_pending(pane, "server")
+    now[0] = 16.0
+    assert not pending.is_pending(pane, "dialog")
