@@ -62,7 +62,7 @@ class Settings(WorkflowSettings, frozen=True, kw_only=True, forbid_unknown_field
     ] = 2000
     flush_interval: Annotated[
         float, Meta(description="Seconds to buffer complete lines before they are stored in one batch.", ge=0.01, le=5)
-    ] = 0.15
+    ] = 0.25
     segment_bytes: Annotated[
         int,
         Meta(

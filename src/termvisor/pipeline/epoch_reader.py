@@ -234,6 +234,19 @@ class EpochReader:
         self.stored_offset = update.committed
         return progress
 
+    @property
+    def is_snapshot_behind(self) -> bool:
+        """Return True if decoding would resume before the last byte read."""
+        return self.stored_offset < self.read_offset
+
+    def request_snapshot(self) -> bool:
+        """Have the next take_progress() save a snapshot; return False if the last one is up to date."""
+        if not self.is_snapshot_behind:
+            return False
+        self.text.request_snapshot()
+        self._has_changes = True
+        return True
+
     def add_pending_matches(self, matches: Iterable[RuleMatch] = ()) -> bool:
         """Add matches whose agent is not known yet; return True if any are pending."""
         is_any_waiting = self._line_scanner.add_pending(matches)

@@ -23,7 +23,7 @@ from termvisor.terminal.row_window import LineAnchor, ProvisionalLine, SettledLi
 from termvisor.terminal.text_decoder import DecodedOutput, TextDecoder, build_blocks
 
 # A new snapshot is taken after this much output or, if the output is slower, after this time.
-_SNAPSHOT_BYTES, _SNAPSHOT_NS = 1 << 16, 5_000_000_000
+_SNAPSHOT_BYTES, _SNAPSHOT_NS = 1 << 16, 15_000_000_000
 # Number of bytes decoded again to fill the window if its snapshot was lost.
 _REBUILD_BYTES = 1 << 18
 _DEFAULT_WIDTH, _DEFAULT_HEIGHT = 80, 24
@@ -183,6 +183,10 @@ class EpochText:
             first_rewritten=self._tracker.first_rewritten,
         )
         return TextUpdate(self._committed, carry, blocks, new_lines)
+
+    def request_snapshot(self) -> None:
+        """Have the next take_update() save a snapshot."""
+        self._is_snapshot_due = True
 
     def confirm_stored(self) -> None:
         """Forget the lines of the last update, because it is stored, and delete the snapshots before its own."""
