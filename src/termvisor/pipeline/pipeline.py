@@ -22,7 +22,7 @@ from termvisor.model.event import Event
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.output import Epoch, Gap, InitialLine, Mark
 from termvisor.model.terminal.shell_state import RecordedShellState
-from termvisor.pipeline.epoch_reader import EpochReader, encode_first_carry
+from termvisor.pipeline.epoch_reader import EpochReader, SnapshotSchedule, encode_first_carry
 from termvisor.pipeline.epoch_text import seed_window
 from termvisor.pipeline.json_lines import PrintedLine
 from termvisor.pipeline.line_reader import LineReader
@@ -43,8 +43,6 @@ _MAX_TURN_S = 0.05
 # Read this long before yielding to the event loop: a yield after every small slice costs more than the slice.
 _YIELD_INTERVAL_S = 0.002
 _STORE_RETRY_DELAY_S = 2.0
-# A pane that falls silent gets a snapshot after this time, without which its last segment could not be sealed.
-_QUIET_SNAPSHOT_DELAY_S = 5.0
 # Delay before reading, so that more output can arrive; skipped if a caller waits for the result.
 _COALESCE_DELAY_S = 0.015
 
@@ -77,9 +75,7 @@ class Pipeline:
         self._unstored_bytes = 0
         self._has_more = False
         self._flush_at: float | None = None
-        self._lagging_readers: dict[EpochId, EpochReader] = {}
-        """Readers whose last snapshot is older than what they have stored."""
-        self._snapshots_at: float | None = None
+        self._snapshots = SnapshotSchedule(clock)
         self._finish_futures: dict[EpochId, asyncio.Future[bool]] = {}
         self._flush_waiters: list[FlushWaiter] = []
         self._storing_readers: dict[EpochId, EpochReader] = {}
@@ -146,16 +142,18 @@ class Pipeline:
         """Retry the pending matches and new ``matches`` of the screen, because an agent was recognised in the pane."""
         reader = self.current_readers.get(pane)
         if reader is not None and reader.add_pending_matches(matches):
-            self._unstored_readers[reader.epoch.id] = reader
-            self._flush_at = self._clock.monotonic() if self._flush_at is None else self._flush_at
-            self._wake.set()
+            self._flush_soon(reader)
 
     def resize_pane(self, pane: PaneId, width: int, height: int) -> None:
         reader = self.current_readers.get(pane)
         if reader is not None and reader.final_size is None and reader.resize(width, height):
-            self._unstored_readers[reader.epoch.id] = reader
-            self._flush_at = self._clock.monotonic() if self._flush_at is None else self._flush_at
-            self._wake.set()
+            self._flush_soon(reader)
+
+    def _flush_soon(self, reader: EpochReader) -> None:
+        """Store what a reader has to store although it read nothing."""
+        self._unstored_readers[reader.epoch.id] = reader
+        self._flush_at = self._clock.monotonic() if self._flush_at is None else self._flush_at
+        self._wake.set()
 
     def note_growth(self, epoch: EpochId, size: int = 0) -> None:
         """Record that an epoch's log grew, to ``size`` bytes if that is known."""
@@ -230,7 +228,8 @@ class Pipeline:
         while True:
             await self._wait_for_work()
             await self._read_grown_epochs()
-            self._request_snapshots()
+            for reader in self._snapshots.take_quiet_readers():
+                self._flush_soon(reader)
             ready_waiters = [waiter for waiter in self._flush_waiters if self._is_waiter_ready(waiter)]
             if ready_waiters or self._is_flush_due():
                 await self._flush_unstored()
@@ -253,7 +252,7 @@ class Pipeline:
     async def _wait_for_work(self) -> None:
         if self._has_more:
             return
-        times = [at for at in (self._flush_at, self._snapshots_at) if at is not None]
+        times = [at for at in (self._flush_at, self._snapshots.due_at) if at is not None]
         due = max(0.0, min(times) - self._clock.monotonic()) if times else None
         try:
             # Not wait_for(), which may swallow a cancellation in Python 3.11.
@@ -269,23 +268,6 @@ class Pipeline:
                     await self._waiter_added.wait()
         self._wake.clear()
         self._waiter_added.clear()
-
-    def _request_snapshots(self) -> None:
-        """Store a snapshot of the panes that fell silent; those that print take one while they do."""
-        if self._snapshots_at is None or self._clock.monotonic() < self._snapshots_at:
-            return
-        self._snapshots_at = None
-        quiet_since = self._clock.now() - int(_QUIET_SNAPSHOT_DELAY_S * NS)
-        for reader in [one for one in self._lagging_readers.values() if one.last_byte_at <= quiet_since]:
-            if reader.epoch.id in self._readers and reader.request_snapshot():
-                self._unstored_readers[reader.epoch.id] = reader
-                self._flush_at = self._clock.monotonic() if self._flush_at is None else self._flush_at
-            del self._lagging_readers[reader.epoch.id]
-        self._schedule_snapshots()
-
-    def _schedule_snapshots(self) -> None:
-        if self._lagging_readers and self._snapshots_at is None:
-            self._snapshots_at = self._clock.monotonic() + _QUIET_SNAPSHOT_DELAY_S
 
     async def _read_grown_epochs(self) -> None:
         """Read one slice of each epoch that grew, so that a flood in one pane does not delay the others."""
@@ -350,8 +332,7 @@ class Pipeline:
                 self.changed_panes.publish(progress.pane)
         for reader in readers.values():
             self._release_reader(reader)
-        self._lagging_readers.update((epoch, one) for epoch, one in readers.items() if one.is_snapshot_behind)
-        self._schedule_snapshots()
+        self._snapshots.add_readers(readers.values())
 
     async def _commit_batch(self, batch: list[EpochUpdate], gaps: list[Gap]) -> None:
         """Store a batch, retrying until it succeeds. Nothing is read in the meantime."""
