@@ -931,7 +931,7 @@ export interface DryRunStepItem {
   assumed: string;
 }
 
-/** The answer: ``data`` if ``ok``, else ``error`` and a ``hint`` on what to do next. */
+/** The answer: ``data`` if ``ok``, else ``error``. ``hint`` says what to do next: about an error always. */
 export interface Envelope {
   ok: boolean;
   data?: unknown;
@@ -1305,11 +1305,12 @@ export interface HitListing {
   items: Array<HitItem>;
 }
 
-/** ``is_complete`` is false if older hits may exist that were not searched. */
+/** ``is_complete`` is false if there are more hits, or may be: ``more`` says how to get them. */
 export interface HitsSummary {
   hits: number;
   panes: number;
   is_complete: boolean;
+  more?: string;
 }
 
 /** The input of the agent's hook, and where it runs. */

@@ -39,7 +39,7 @@ from termvisor.model.terminal.pane import (
 )
 from termvisor.model.terminal.screen import CapturedScreen, ReplayFrame, Screen, ScreenRow
 from termvisor.ops.api.services import Services
-from termvisor.pipeline import Pipeline
+from termvisor.pipeline import Pipeline, SightingRecorder
 from termvisor.redaction import SeenSecrets
 from termvisor.settings import Paths, Settings
 from termvisor.store import Store
@@ -102,7 +102,7 @@ class FakeServices(Services):
             settings=settings,
             recorder=absent,
             screen_sampler=absent,
-            sightings=absent,
+            sightings=SightingRecorder(self.store, cast(Any, self.pipeline), self.clock),
             write_retry=absent,
             agent_tracking=absent,
             active_rules=absent,
