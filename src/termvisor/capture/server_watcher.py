@@ -21,7 +21,7 @@ from termvisor.backends.tmux.server_safety import explain_no_native_client
 from termvisor.capture.control_mode_capture import ControlModeCapture
 from termvisor.capture.epochs import EpochLifecycle
 from termvisor.capture.pane_capture import PaneCaptureController
-from termvisor.capture.pane_diff import PaneChange, diff_listings
+from termvisor.capture.pane_diff import PaneChange, diff_listings, is_respawned
 from termvisor.capture.recorder_client import RecordedStream, RecorderClient, RecorderDied
 from termvisor.capture.server_activity import ServerActivity
 from termvisor.errors import MuxError
@@ -90,6 +90,8 @@ class ServerWatcher:
         self._has_just_listed = False
         self._is_server_gone = self._is_stopping = self._keep_pipes = False
         self.known_panes: dict[MuxPaneId, KnownPane] = {}
+        self._gone_panes: dict[MuxPaneId, KnownPane] = {}
+        """Panes that the current listing no longer has, or has respawned."""
         self.first_listing_done = asyncio.Event()
         self.has_started = False
         self._degraded_reason = self._last_error = ""
@@ -260,6 +262,7 @@ class ServerWatcher:
         self._adjust_listing_interval(is_quiet=not (has_output or changes))
         for change in changes:
             await self._apply_change(change, new)
+        self._gone_panes.clear()
         for mux_id, facts in new.items():
             self.captures.update_facts(facts)
             await self._update_pane(self.known_panes[mux_id], facts)
@@ -288,17 +291,22 @@ class ServerWatcher:
         panes, emit = self._epochs.store.panes, self._epochs.event_log.emit
         if change.kind == "pane_appeared":
             facts = new[change.mux_id]
-            instance = PaneInstance(self.server.instance, change.mux_id)
+            newest = await panes.find_newest(self.server.instance, change.mux_id)
+            generation = 0 if newest is None else newest.instance.generation + is_respawned(newest.facts, facts)
+            instance = PaneInstance(self.server.instance, change.mux_id, generation)
             pane, is_new = await panes.find_or_add(instance, facts, self._now())
             self.known_panes[change.mux_id] = KnownPane(pane, facts)
             await self.captures.adopt_pane(pane, facts)
             if is_new:
                 await emit(change.kind, pane, **change.data)
         elif change.kind == "pane_gone":
-            gone = self.known_panes.pop(change.mux_id)
+            gone = self._gone_panes[change.mux_id] = self.known_panes.pop(change.mux_id)
             await self.captures.release_pane(change.mux_id)
             await panes.mark_gone(gone.id, self._now())
             await emit(change.kind, gone.id)
+        elif change.kind == "pane_respawned":
+            previous = self._gone_panes[change.mux_id].id
+            await emit(change.kind, self.known_panes[change.mux_id].id, previous=previous, **change.data)
         else:
             # Store before emitting the event, so that its subscribers read the new facts.
             known = self.known_panes[change.mux_id]
