@@ -2939,6 +2939,8 @@ export interface WatchArgs {
   scope?: "panes" | "sessions" | "windows";
   /** Start after this cursor; default: start with the current state. */
   since_cursor?: string | null;
+  /** Start with the first change since this: ISO 8601, today, or an age such as 10m. */
+  since?: string | null;
   /** Print what is stored, then exit. */
   once?: boolean;
   /** Minimum seconds between two batches; no change is omitted. */
@@ -2949,6 +2951,8 @@ export interface WatchArgs {
 export interface WatchEventsArgs {
   /** Start after this cursor; default: now. */
   since_cursor?: string | null;
+  /** Start with the first event since this: ISO 8601, today, or an age such as 10m. */
+  since?: string | null;
   /** Only this pane: id, %id or session:window.pane. */
   pane?: string | null;
   /** Only this kind, for example gap_recorded. */

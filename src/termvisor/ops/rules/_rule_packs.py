@@ -79,12 +79,12 @@ def find_rule(packs: RulePacks, name: str) -> Rule:
 
 
 def check_known_name(field: str, name: str | None, known_names: Iterable[str]) -> None:
-    """Raise BadRequest for an unknown name that is close to a known one. Other unknown names just match no rule."""
-    names = sorted(set(known_names))
-    if name is not None and name not in names and (near := find_close_matches(name, names)):
-        raise BadRequest(
-            f"no rule has the {field} {name!r}", hint=f"Did you mean {near[0]}?", details={"nearest": near}
-        )
+    """Raise BadRequest for an unknown name, with the closest known ones."""
+    names = sorted({*known_names} - {""})
+    if name is not None and name not in names:
+        near = find_close_matches(name, names)
+        hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(names)}."
+        raise BadRequest(f"no rule has the {field} {name!r}", hint=hint, details={"nearest": near})
 
 
 async def lint_packs(services: Services, path: str | None) -> LintResult:
