@@ -764,13 +764,13 @@ export interface CreateRuleResult {
   pack: string;
 }
 
-/** Contents of a database file: row counts and the time of the newest event. */
-export interface DatabaseContents {
+/** ``version`` is the version of the schema, ``newest_at`` the time of the newest event. */
+export interface DatabaseContentsItem {
   version: number;
-  panes?: number;
-  lines?: number;
-  events?: number;
-  newest_at?: number | null;
+  panes: number;
+  lines: number;
+  events: number;
+  newest_at: string | null;
 }
 
 /** Choose the backup file. */
@@ -830,8 +830,8 @@ export interface DbRestoreResult {
   path: string;
   restored_from: string;
   bytes: number;
-  backup: DatabaseContents;
-  present: DatabaseContents | null;
+  backup: DatabaseContentsItem | null;
+  present: DatabaseContentsItem | null;
   kept: string | null;
   is_dry_run: boolean;
 }

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from termvisor.actions.attempt import Attempt, redact_action
 from termvisor.bus import Bus
-from termvisor.clock import NS, Clock
+from termvisor.clock import NS, Clock, format_timestamp
 from termvisor.errors import ErrorDetail, NeedsApproval, Refused, VisorError
 from termvisor.model.action.action import Actor, AnswerAgent, AskPerson, assess_risk, find_action_pane, get_action_kind
 from termvisor.model.action.approval import Approval, ApprovalAnswer, ApprovalVote, Permit, PermitScope
@@ -159,7 +159,7 @@ _REFUSAL_TEXTS = {
 
 def _raise_unless_allowed(approval: Approval) -> None:
     number, state = approval.id, approval.state
-    details: dict[str, ErrorDetail] = {"question": number, "expires_at": approval.expires_at}
+    details: dict[str, ErrorDetail] = {"question": number, "expires_at": format_timestamp(approval.expires_at)}
     if state == "open":
         hint = _APPROVE_HINT.format(number) if approval.needs == 1 else _TWO_PEOPLE_HINT
         raise NeedsApproval(_describe_missing_answers(approval), hint=hint, details=details)

@@ -23,7 +23,7 @@ from termvisor.actions.pane_snapshot import PaneAccess, PaneSnapshot
 from termvisor.actions.policy_check import PolicyChecker, PolicyDecision
 from termvisor.actions.preconditions import PreconditionFailure, bind_dialog_rows, find_failed_precondition
 from termvisor.actions.undo import is_undone, verify_input_cleared
-from termvisor.clock import NS, Clock
+from termvisor.clock import NS, Clock, format_timestamp
 from termvisor.errors import ErrorDetail, Refused, VisorError
 from termvisor.log import get_logger
 from termvisor.model.action.action import Action, Actor, AnswerAgent, SendText, find_checked_pane
@@ -238,6 +238,6 @@ def _build_denied_error(verdict: Verdict, correlation: str) -> Refused:
         "outcome": "denied",
         "correlation": correlation,
         "reasons": [f"{reason.source} {reason.id}: {reason.answer}" for reason in verdict.reasons],
-        "retry_at": verdict.retry_at,
+        "retry_at": None if verdict.retry_at is None else format_timestamp(verdict.retry_at),
     }
     return Refused(f"the policy denies this: {verdict.why}", details=details)

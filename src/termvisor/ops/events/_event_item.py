@@ -16,7 +16,7 @@ from termvisor.model.event import EVENT_KINDS, EVENT_TYPES, Event, Scalar, is_ev
 from termvisor.model.ids import EventId
 from termvisor.ops.agents._pane_agents import check_agent_name
 from termvisor.ops.api.services import Services
-from termvisor.ops.render.results import copy_fields, format_optional_timestamp
+from termvisor.ops.render.results import copy_fields, format_optional_timestamp, format_time_fields
 from termvisor.ops.render.text import suggest_name
 from termvisor.redaction import redact
 
@@ -177,7 +177,7 @@ def build_event_item(event: Event, detection: Detection | None = None, workflow:
         at=format_timestamp(event.at),
         kind=event.kind,
         pane=event.pane,
-        data=event.data,
+        data=format_time_fields(event.data),
         detection=None if detection is None else build_detection_item(detection, workflow),
     )
 
