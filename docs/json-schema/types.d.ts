@@ -1200,11 +1200,11 @@ export interface GetScreenArgs {
   at?: string | null;
 }
 
-/** The pane, and which part of its text. */
+/** The pane, which part of its text, and conditions on the pane. */
 export interface GetTextArgs {
   /** The pane: id, %id or session:window.pane. */
   pane: string;
-  /** Number of lines from the end. */
+  /** Number of lines from the end; --if-tail checks as many. */
   tail?: number;
   /** Only lines after this cursor (from an earlier result). */
   since?: string | null;
@@ -1214,8 +1214,24 @@ export interface GetTextArgs {
   command?: string | null;
   /** Also return each line with its number and time. */
   numbers?: boolean;
-  /** Return the screen with colours; stored text has none. */
+  /** Keep colours: the last lines as tmux shows them, because stored text has none. */
   escapes?: boolean;
+  /** Require this process id in the pane. */
+  if_runtime?: number | null;
+  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  if_state?: string | null;
+  /** Require output within this many seconds. */
+  if_updated_within?: number | null;
+  /** Require this text, or /pattern/ between slashes, on the screen. */
+  if_screen?: string | null;
+  /** Require a shell at its prompt. */
+  if_prompt?: boolean;
+  /** Require that the program reported `ready` since its last command started. */
+  if_ready?: boolean;
+  /** Require that the last lines match this pattern. */
+  if_tail?: string | null;
+  /** Require that they have not changed for this many seconds. */
+  stable?: number;
 }
 
 /** ``by`` is who handled it: `person:1000`, `workflow:handle_compaction`, `mute:usage.*`. */

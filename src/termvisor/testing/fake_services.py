@@ -329,7 +329,7 @@ class _FakeWatcher:
     def find_data_plane(self, mux_id: MuxPaneId) -> CaptureChannel:
         return "pipe"
 
-    async def capture_pane(self, mux_id: MuxPaneId, *, escapes: bool = False) -> PaneCapture:
+    async def capture_pane(self, mux_id: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> PaneCapture:
         pane = self.known_panes[mux_id].id
         screen = self._screens.get(pane) or Screen(pane=pane, rows=("",), width=80, height=24)
         fields = ("rows", "width", "height", "cursor_x", "cursor_y", "alternate")

@@ -143,6 +143,15 @@ async def test_a_program_is_started_in_a_new_window(scene):
     assert closed.status == "done"
 
 
+async def test_the_conditions_of_a_reader_are_checked_without_an_entry_in_the_audit_log(scene):
+    _, pane = await scene.start_bash()
+    await scene.gate.check_conditions(pane, Preconditions(at_prompt=True))
+    with pytest.raises(StaleSnapshot, match="--if-state does not hold") as refused:
+        await scene.gate.check_conditions(pane, Preconditions(state="command"))
+    assert refused.value.details["why"] == "if_state"
+    assert await scene.store.audit.list() == []
+
+
 async def test_a_preview_executes_nothing(scene):
     mux_id, pane = await scene.start_bash()
     verdict, found, _ = await scene.gate.preview(

@@ -162,11 +162,15 @@ async def test_the_pipe_of_a_respawned_pane_is_replaced_and_each_program_has_its
     assert await harness.capture_store.list_gap_causes() == ["tail_uncertain"]
 
 
-async def test_the_pipe_of_another_program_in_a_respawned_pane_is_not_replaced(harness, cat, folder):
+async def test_the_pipe_of_another_program_is_kept_by_a_respawn_and_our_clients_do_not_count(harness, cat, folder):
     await harness.adopt_pane(cat)
     await harness.wait_captured(cat)
     steal_pipe(harness, cat, f"{folder}/theirs")
     await harness.wait_captured(cat, "control")
+    seen = await harness.read_facts(cat)
+    assert (seen.session_attached, len(seen.session_clients)) == (2, 2)
+    attached = harness.control_capture.exclude_own_clients(seen)
+    assert (attached.session_attached, attached.session_clients) == (0, ())
     harness.tmux("respawn-pane", "-k", "-t", cat, "cat")
     await harness.captures.release_pane(cat)
     await harness.adopt_pane(cat, generation=1)
