@@ -919,7 +919,8 @@ export interface DryRunResult {
 }
 
 /** ``verdict`` is the policy's current verdict on an action, and ``why``; ``refused`` is a failed precondition of
-    the pane. ``assumed`` is what the dry run assumed: an answer, a text that appears, a time that passes. */
+    the pane, and ``ends_run`` tells that it will fail in the run too. ``assumed`` is what the dry run assumed: an
+    answer, a text that appears, a time that passes. */
 export interface DryRunStepItem {
   number: number;
   kind: string;
@@ -929,6 +930,7 @@ export interface DryRunStepItem {
   why: string;
   refused: string;
   assumed: string;
+  ends_run?: boolean;
 }
 
 /** The answer: ``data`` if ``ok``, else ``error``. ``hint`` says what to do next: about an error always. */

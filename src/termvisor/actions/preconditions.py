@@ -37,6 +37,7 @@ AgentAction = AnswerDialog | Interrupt | QuitAgent
 """Actions on an agent, through keys or its server."""
 # Characters that open a menu in common agents and chat programs if a text starts with them.
 _MENU_PREFIXES = ("/", "@", "!", "#")
+_TEXT_FAILURES = frozenset({"nothing_to_see", "too_long", "control_characters", "multi_line", "popup_text"})
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 
 
@@ -47,6 +48,11 @@ class PreconditionFailure(Struct, frozen=True):
     text: str
     expected: str = ""
     actual: str = ""
+
+    @property
+    def is_due_to_text(self) -> bool:
+        """Return True if the text itself cannot be sent to the program in the pane, so that waiting does not help."""
+        return self.why in _TEXT_FAILURES
 
     def build_error(self, correlation: str = "") -> Conflict:
         details: dict[str, ErrorDetail] = {"outcome": "refused", "why": self.why}
@@ -95,6 +101,8 @@ def _check_action(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failure
     yield from _check_caller_conditions(snapshot, attempt.preconditions, now)
     if isinstance(action, SendText | SendKeys | Kill | AgentAction) and attempt.actor.pane == snapshot.view.id:
         yield PreconditionFailure("own_pane", "the caller itself runs in this pane")
+    if isinstance(action, SendText):
+        yield from _check_text(snapshot, action.text)
     if isinstance(action, SendText | SendKeys | AgentAction):
         yield from _check_accepts_input(snapshot)
         yield from _check_no_user_typing(snapshot, attempt, now)
@@ -104,7 +112,6 @@ def _check_action(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failure
     if isinstance(action, AgentAction):
         yield from _check_agent_action(snapshot, action)
     if isinstance(action, SendText):
-        yield from _check_text(snapshot, action.text)
         # The text is read by an agent, a shell at its prompt, or some other program.
         if snapshot.interaction is not None:
             yield from _check_composer(snapshot, action, attempt.preconditions)

@@ -182,3 +182,10 @@ async def test_an_action_may_have_a_given_correlation(scene):
     outcome = await scene.send(pane, "true", correlation="c0ffee")
     assert outcome.correlation == "c0ffee"
     assert {one.correlation for one in await scene.store.audit.list()} == {"c0ffee"}
+
+
+async def test_a_preview_refuses_several_lines_even_while_output_is_missing(scene):
+    mux_id = scene.tmux.start_session(command="cat")
+    pane = await scene.wait_for_capture(mux_id)
+    _, found, _ = await scene.gate.preview(SendText(pane=pane, text="one\ntwo"), ME, Preconditions())
+    assert found is not None and (found.why, found.is_due_to_text) == ("multi_line", True)
