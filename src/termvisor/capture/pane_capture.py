@@ -107,6 +107,11 @@ class PaneCaptureController:
         """Return True if the last bytes of all released panes have arrived."""
         return not self._draining_by_epoch
 
+    @property
+    def is_settled(self) -> bool:
+        """Return True if every pane is captured, or cannot be captured now."""
+        return not self._recorder.is_connected or all(state.is_settled for state in self._panes_by_id.values())
+
     async def run_step(self) -> None:
         """Start every capture that is due and abandon those that timed out."""
         now = self._monotonic()

@@ -50,6 +50,12 @@ class PaneCaptureState(Struct):
         self.can_replace_pipe = self.can_replace_pipe and facts.piped
 
     @property
+    def is_settled(self) -> bool:
+        """Return True if the pane is captured, or could not be."""
+        is_captured = self.epoch is not None and self.handoff_pending_since is None
+        return is_captured or self.is_dead or self.is_miss_recorded or self.retry_at > 0.0
+
+    @property
     def needs_pipe(self) -> bool:
         return not self.is_pipe_foreign and (self.can_replace_pipe or not self.is_piped)
 

@@ -93,6 +93,9 @@ class ServerWatcher:
         self._gone_panes: dict[MuxPaneId, KnownPane] = {}
         """Panes that the current listing no longer has, or has respawned."""
         self.first_listing_done = asyncio.Event()
+        self.first_capture_done = asyncio.Event()
+        """Set once the panes of the first listing are captured, as far as they can be."""
+        self._listing_waiters: list[asyncio.Event] = []
         self.has_started = False
         self._degraded_reason = self._last_error = ""
         self.corrections = 0
@@ -105,8 +108,17 @@ class ServerWatcher:
 
     def request_listing(self) -> None:
         """List the panes now, because one was opened."""
-        self._next_poll_at, self._is_change_announced = 0.0, True
+        self._next_poll_at, self._is_change_seen = 0.0, True
         self._wake.set()
+
+    async def list_now(self, timeout_s: float) -> None:
+        """List the panes and wait until their changes are stored, at most for ``timeout_s``."""
+        self._listing_waiters.append(done := asyncio.Event())
+        self.request_listing()
+        # A server that does not answer is reported elsewhere.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await done.wait()
 
     def stop(self, *, keep_pipes: bool) -> None:
         self._is_stopping, self._keep_pipes = True, keep_pipes
@@ -125,8 +137,12 @@ class ServerWatcher:
             if has_news or self._monotonic() >= self._next_step_at:
                 self._next_step_at = self._monotonic() + _STEP_INTERVAL_S
                 await self._call_server(self.captures.run_step)
+                if self.captures.is_settled:
+                    self.first_capture_done.set()
             await self._wait_for_wake(max(0.0, self._next_poll_at - self._monotonic()))
         await (self._leave_server() if self._is_stopping else self._handle_server_gone())
+        for waiter in self._listing_waiters:
+            waiter.set()
 
     @property
     def health(self) -> ServerHealth:
@@ -234,7 +250,10 @@ class ServerWatcher:
         interval = self._listing_interval if self._is_listing_stale else _IDLE_LISTING_INTERVAL_S
         is_due = self._is_change_seen or now >= self._last_listing_at + interval
         if is_due:
+            waiters, self._listing_waiters = self._listing_waiters, []
             await self._call_server(self._refresh_panes)
+            for waiter in waiters:
+                waiter.set()
         return is_due
 
     def _check_activity(self) -> None:

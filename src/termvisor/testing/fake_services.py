@@ -303,6 +303,9 @@ class _FakeSupervisor:
     async def wait(self) -> None:
         """Return at once: the first scan is always done."""
 
+    async def refresh_panes(self) -> None:
+        """Do nothing: changes are stored at once."""
+
     def add_pane(self, server: ServerInstance, pane: KnownPane) -> None:
         watcher = self.watchers.setdefault(server.socket, _FakeWatcher(server, self._screens))
         watcher.known_panes[pane.facts.mux_id] = pane

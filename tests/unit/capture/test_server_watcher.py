@@ -89,6 +89,14 @@ async def test_a_pane_that_was_respawned_without_a_daemon_is_another_instance(tm
     ]
 
 
+async def test_a_requested_listing_shows_a_pane_as_gone_that_was_just_closed(tmux, cat, watching):
+    other = tmux.start_session("second", "cat")
+    watcher = await watching.watch_server(tmux.socket)
+    tmux("kill-pane", "-t", other)
+    await watcher.list_now(10.0)
+    assert list(await watching.list_panes()) == [cat]
+
+
 async def test_names_and_titles_of_panes_are_updated(tmux, cat, watching):
     watcher = await watching.watch_server(tmux.socket)
     tmux("select-pane", "-t", cat, "-T", "a new title")

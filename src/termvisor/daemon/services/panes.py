@@ -27,6 +27,11 @@ class PaneService:
         panes = await self._components.store.panes.list_panes(include_gone=include_gone)
         return [self._build_view(pane) for pane in panes]
 
+    async def refresh(self) -> None:
+        """Notice panes that were opened or closed a moment ago."""
+        await self._wait_for_first_scan()
+        await self._components.server_supervisor.refresh_panes()
+
     async def find_pane(self, pane_id: PaneId) -> PaneView | None:
         """Return a pane by id, even after it was closed."""
         await self._wait_for_first_scan()

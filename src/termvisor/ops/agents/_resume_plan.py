@@ -56,6 +56,8 @@ def get_resume_command(services: Services, session: AgentSession) -> tuple[str, 
 
 async def plan_resume(services: Services, session: AgentSession) -> ResumePlan:
     """Plan how to resume a session, given the current panes and agents."""
+    # Otherwise the plan could name a pane that was closed just before.
+    await services.panes.refresh()
     views, panes = await services.agents.list_views(), await services.panes.list_panes(include_gone=True)
     return choose_resume_place(session, get_resume_command(services, session), panes, views)
 
