@@ -9,7 +9,7 @@ from contextlib import suppress
 from termvisor.actions.attempt import Attempt, redact_action
 from termvisor.bus import Bus
 from termvisor.clock import NS, Clock, format_timestamp
-from termvisor.errors import ErrorDetail, NeedsApproval, Refused, VisorError
+from termvisor.errors import ErrorDetail, NeedsApproval, NotPermitted, Refused, VisorError
 from termvisor.model.action.action import Actor, AnswerAgent, AskPerson, assess_risk, find_action_pane, get_action_kind
 from termvisor.model.action.approval import Approval, ApprovalAnswer, ApprovalVote, Permit, PermitScope
 from termvisor.model.action.audit import AuditEntry
@@ -58,12 +58,12 @@ class ApprovalQueue:
         """
         # Programs may deny, but must not approve: they could approve their own or each other's requests.
         if answer != "deny" and by.kind != "human":
-            raise Refused("approvals must come from an interactive terminal", hint="Run `visor inbox` in one.")
+            raise NotPermitted("approvals must come from an interactive terminal", hint="Run `visor inbox` in one.")
         now = self._clock.now()
         known = await self._store.approvals.find(approval_id)
         if known is not None and _is_requester(known, by):
             hint = "Answer it from another terminal."
-            raise Refused(f"request {approval_id} came from this pane", hint=hint)
+            raise NotPermitted(f"request {approval_id} came from this pane", hint=hint)
         # The answer and its audit entry are written in one transaction.
         entry = AuditEntry(
             at=now,

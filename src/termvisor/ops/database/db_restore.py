@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.clock import SystemClock
-from termvisor.errors import ConfirmationRequired, Conflict, StorageError
+from termvisor.errors import ConfirmationRequired, StateConflict, StorageError
 from termvisor.model.maintenance import DatabaseContents, RestoreSummary
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
@@ -92,7 +92,7 @@ def hold_daemon_lock(paths: Paths) -> Iterator[None]:
     lock = files.acquire_lock(paths.daemon_lock)
     if lock is None:
         pid = files.read_lock_holder(paths.daemon_lock)
-        raise Conflict(f"the daemon is running (pid {pid})", hint="Stop it with `visor down`, then restore.")
+        raise StateConflict(f"the daemon is running (pid {pid})", hint="Stop it with `visor down`, then restore.")
     try:
         yield
     finally:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from termvisor.clock import Clock
-from termvisor.errors import Conflict, NotDone, VisorError
+from termvisor.errors import NotDone, StateConflict, VisorError
 from termvisor.log import get_logger
 from termvisor.model.detection.detection import Detection
 from termvisor.model.workflow import DryRunStep, Run, RunStep
@@ -40,7 +40,7 @@ class DryRunExecutor:
     async def execute(self, call: calls.WorkflowCall) -> results.CallResult:
         if len(self.steps) >= _MAX_STEPS:
             await asyncio.sleep(0)  # a workflow that ignores the error in a loop must not block the event loop
-            raise Conflict(f"a dry run ends after {_MAX_STEPS} steps")
+            raise StateConflict(f"a dry run ends after {_MAX_STEPS} steps")
         step = DryRunStep(
             number=len(self.steps), kind=get_step_kind(call), name=describe_call(call), given=encode_redacted(call)
         )
