@@ -29,6 +29,7 @@ _DAEMON_RESTART, _FULL_RESTART = {"restart": "visor daemon restart"}, {"restart"
 _LINE_SEPARATED_SETTINGS = frozenset(
     {"redact_patterns", "notify_command", "agent_programs", "agent_prices", "agent_resume", "compaction_prompts"}
 )
+FOLDER_VARIABLES = ("VISOR_CONFIG_DIR", "VISOR_DATA_DIR", "VISOR_RUNTIME_DIR")
 _MAX_SOCKET_DIR_BYTES = 100
 """sun_path holds 107 bytes, of which our longest socket name takes seven."""
 

@@ -16,7 +16,7 @@ from termvisor.actions.preconditions import PreconditionFailure, can_send_native
 from termvisor.actions.text_typer import StepRecorder, TextTyper, TypingResult
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.clock import Clock
-from termvisor.errors import BadRequest, Conflict, NotFound, StaleSnapshot, TimedOut, Unavailable, VisorError
+from termvisor.errors import BadRequest, NotFound, StaleSnapshot, StateConflict, TimedOut, Unavailable, VisorError
 from termvisor.model.action.action import Action, SendText
 from termvisor.model.action.audit import AuditFilter
 from termvisor.model.action.outcome import DeliveryRecord, DeliveryStep, Outcome
@@ -160,7 +160,7 @@ def _replay_outcome(previous: DeliveryRecord, action_hash: str) -> Outcome:
     """
     if previous.action_hash != action_hash:
         hint = "Use a new key for every action."
-        raise Conflict(f"the key {previous.key!r} was already used for another action", hint=hint)
+        raise StateConflict(f"the key {previous.key!r} was already used for another action", hint=hint)
     if previous.status == "refused":
         details = {"outcome": "refused", "why": previous.why}
         raise StaleSnapshot(f"the first call with this key was refused: {previous.why}", details=details)

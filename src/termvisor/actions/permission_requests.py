@@ -29,7 +29,7 @@ from termvisor.actions.pane_snapshot import AllowCallback, PaneSnapshot, get_age
 from termvisor.actions.preconditions import build_stale_error
 from termvisor.agents.adapters.keyboard import Decision
 from termvisor.agents.adapters.server_contract import PermissionRequest, SessionControl
-from termvisor.errors import Conflict, Refused, TimedOut, Unavailable, VisorError
+from termvisor.errors import Refused, StateConflict, TimedOut, Unavailable, VisorError
 from termvisor.log import get_logger
 from termvisor.model.action.action import Actor, AnswerAgent, AnswerDialog
 from termvisor.model.action.outcome import Outcome
@@ -149,7 +149,7 @@ class PendingRequests:
             yield
             return
         if self.is_pending(pane, route):
-            raise Conflict("this request is already in the inbox", hint="`visor inbox` shows it.")
+            raise StateConflict("this request is already in the inbox", hint="`visor inbox` shows it.")
         self._active_counts[pane, route] += 1
         try:
             yield

@@ -5,6 +5,7 @@ Invariant: an unknown fact counts as a failed precondition.
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,6 +37,7 @@ AgentAction = AnswerDialog | Interrupt | QuitAgent
 """Actions on an agent, through keys or its server."""
 # Characters that open a menu in common agents and chat programs if a text starts with them.
 _MENU_PREFIXES = ("/", "@", "!", "#")
+_TEXT_FAILURES = frozenset({"nothing_to_see", "too_long", "control_characters", "multi_line", "popup_text"})
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 
 
@@ -46,6 +48,11 @@ class PreconditionFailure(Struct, frozen=True):
     text: str
     expected: str = ""
     actual: str = ""
+
+    @property
+    def is_due_to_text(self) -> bool:
+        """Return True if the text itself cannot be sent to the program in the pane, so that waiting does not help."""
+        return self.why in _TEXT_FAILURES
 
     def build_error(self, correlation: str = "") -> Conflict:
         details: dict[str, ErrorDetail] = {"outcome": "refused", "why": self.why}
@@ -79,15 +86,23 @@ def find_failed_precondition(snapshot: PaneSnapshot, attempt: Attempt, now: int)
     return next(_check_action(snapshot, attempt, now), None)
 
 
+def find_failed_condition(snapshot: PaneSnapshot, preconditions: Preconditions, now: int) -> PreconditionFailure | None:
+    """Return the first of the caller's conditions that does not hold, for operations that only read the pane."""
+    checks = _check_pane_known(snapshot, preconditions, now), _check_caller_conditions(snapshot, preconditions, now)
+    return next(chain.from_iterable(checks), None)
+
+
 def _check_action(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
     action = attempt.action
     if isinstance(action, AnswerAgent):
         return  # does not touch the pane: the agent is waiting for this answer
-    yield from _check_pane_known(snapshot, attempt, now)
+    yield from _check_pane_known(snapshot, attempt.preconditions, now)
     yield from _check_not_reserved(snapshot, attempt, now)
-    yield from _check_caller_conditions(snapshot, attempt, now)
+    yield from _check_caller_conditions(snapshot, attempt.preconditions, now)
     if isinstance(action, SendText | SendKeys | Kill | AgentAction) and attempt.actor.pane == snapshot.view.id:
         yield PreconditionFailure("own_pane", "the caller itself runs in this pane")
+    if isinstance(action, SendText):
+        yield from _check_text(snapshot, action.text)
     if isinstance(action, SendText | SendKeys | AgentAction):
         yield from _check_accepts_input(snapshot)
         yield from _check_no_user_typing(snapshot, attempt, now)
@@ -97,7 +112,6 @@ def _check_action(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failure
     if isinstance(action, AgentAction):
         yield from _check_agent_action(snapshot, action)
     if isinstance(action, SendText):
-        yield from _check_text(snapshot, action.text)
         # The text is read by an agent, a shell at its prompt, or some other program.
         if snapshot.interaction is not None:
             yield from _check_composer(snapshot, action, attempt.preconditions)
@@ -116,7 +130,7 @@ def bind_dialog_rows(action: Action, snapshot: PaneSnapshot | None) -> Action:
     return action if press is None else replace(action, rows=press.rows)
 
 
-def _check_pane_known(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
+def _check_pane_known(snapshot: PaneSnapshot, preconditions: Preconditions, now: int) -> Failures:
     """Check that the pane in tmux is still the stored one and that the snapshot is not too old."""
     view, pane_state = snapshot.view, snapshot.pane_state
     if view.gone_at is not None:
@@ -125,7 +139,7 @@ def _check_pane_known(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Fai
         text = "another process runs in the pane"
         yield PreconditionFailure("stale_pid", text, str(view.facts.pid), str(pane_state.pid))
     age, limit = (now - snapshot.observed_at) / NS, f"{MAX_SNAPSHOT_AGE_S:g} s"
-    if age > MAX_SNAPSHOT_AGE_S and not attempt.preconditions.force_stale:
+    if age > MAX_SNAPSHOT_AGE_S and not preconditions.force_stale:
         yield PreconditionFailure("stale_snapshot", "the pane snapshot is too old", limit, f"{age:.1f} s")
 
 
@@ -285,9 +299,9 @@ def _check_undo_target(snapshot: PaneSnapshot) -> Failures:
         yield PreconditionFailure("input_changed", "the input no longer holds exactly the typed text")
 
 
-def _check_caller_conditions(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
+def _check_caller_conditions(snapshot: PaneSnapshot, preconditions: Preconditions, now: int) -> Failures:
     """Check the caller's `--if-…` conditions."""
-    preconditions, view = attempt.preconditions, snapshot.view
+    view = snapshot.view
     last = view.last_output_at
     quiet_for = None if last is None else (now - last) / NS
     expectations = (

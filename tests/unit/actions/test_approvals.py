@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from termvisor.actions.approvals import ApprovalQueue
 from termvisor.actions.attempt import Attempt
 from termvisor.actions.policy_check import PolicyDecision
-from termvisor.clock import NS, SystemClock
+from termvisor.clock import NS, SystemClock, format_timestamp
 from termvisor.errors import NeedsApproval, Refused
 from termvisor.model.action.action import Actor, Kill, SendText
 from termvisor.model.action.approval import VerdictReason, combine_reasons
@@ -116,7 +116,7 @@ async def test_a_permit_replaces_approval_until_it_expires(inbox, clock):
 async def test_the_error_says_when_the_request_expires(inbox, clock):
     with pytest.raises(NeedsApproval) as error:
         await inbox.require_approval(ATTEMPT)
-    assert error.value.details["expires_at"] == clock.now() + 60 * NS
+    assert error.value.details["expires_at"] == format_timestamp(clock.now() + 60 * NS)
 
 
 @pytest.mark.parametrize("kind", ["robot", "mcp", "workflow", "assistant", "agent"])

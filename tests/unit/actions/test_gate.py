@@ -143,6 +143,15 @@ async def test_a_program_is_started_in_a_new_window(scene):
     assert closed.status == "done"
 
 
+async def test_the_conditions_of_a_reader_are_checked_without_an_entry_in_the_audit_log(scene):
+    _, pane = await scene.start_bash()
+    await scene.gate.check_conditions(pane, Preconditions(at_prompt=True))
+    with pytest.raises(StaleSnapshot, match="--if-state does not hold") as refused:
+        await scene.gate.check_conditions(pane, Preconditions(state="command"))
+    assert refused.value.details["why"] == "if_state"
+    assert await scene.store.audit.list() == []
+
+
 async def test_a_preview_executes_nothing(scene):
     mux_id, pane = await scene.start_bash()
     verdict, found, _ = await scene.gate.preview(
@@ -173,3 +182,10 @@ async def test_an_action_may_have_a_given_correlation(scene):
     outcome = await scene.send(pane, "true", correlation="c0ffee")
     assert outcome.correlation == "c0ffee"
     assert {one.correlation for one in await scene.store.audit.list()} == {"c0ffee"}
+
+
+async def test_a_preview_refuses_several_lines_even_while_output_is_missing(scene):
+    mux_id = scene.tmux.start_session(command="cat")
+    pane = await scene.wait_for_capture(mux_id)
+    _, found, _ = await scene.gate.preview(SendText(pane=pane, text="one\ntwo"), ME, Preconditions())
+    assert found is not None and (found.why, found.is_due_to_text) == ("multi_line", True)

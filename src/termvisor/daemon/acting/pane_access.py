@@ -13,7 +13,7 @@ from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.clock import NS
 from termvisor.daemon.acting.spawn_gate import CapturedPaneControl
 from termvisor.daemon.components import Components
-from termvisor.errors import Conflict, MuxError, NotFound, StaleSnapshot
+from termvisor.errors import AmbiguousReference, Conflict, MuxError, NotFound, ObjectNotFound, StaleSnapshot
 from termvisor.model.action.action import Release, Reserve
 from termvisor.model.action.approval import Reservation
 from termvisor.model.action.preconditions import Preconditions
@@ -125,8 +125,15 @@ class LivePaneAccess:
         watchers = self._components.server_supervisor.watchers
         # Without a socket there must be only one server: a guess could start a program on the wrong one.
         matches = [watcher for path, watcher in watchers.items() if watcher.has_started and socket in ("", path)]
-        if len(matches) != 1:
-            raise NotFound(f"{len(matches)} tmux servers match; name one by its socket", hint="See `visor health`.")
+        if not matches:
+            raise ObjectNotFound(f"no tmux server {socket or 'is running'}".strip(), hint="`visor health` lists them.")
+        if len(matches) > 1:
+            sockets = [watcher.socket for watcher in matches]
+            raise AmbiguousReference(
+                f"{len(matches)} tmux servers are running",
+                hint="Name one by its socket.",
+                details={"candidates": sockets},
+            )
         return self._build_control(matches[0])
 
     def send_signal(self, snapshot: PaneSnapshot, name: str) -> int:

@@ -57,8 +57,7 @@ async def select_panes_with_agents(
     """Return the panes that pass these filters, by id. Raises BadRequest for an unknown state or agent name."""
     allowed_states = parse_state_filter(str(active_filters["state"])) if "state" in active_filters else None
     panes, views = await filter_panes(services, active_filters, include_gone=gone), await services.agents.list_views()
-    # A name that matches nothing may be misspelled; an empty list would not show that.
-    if "agent" in active_filters and all(view.state.agent != active_filters["agent"] for view in views.values()):
+    if "agent" in active_filters:
         await check_agent_name(services, str(active_filters["agent"]))
     # The last state of an agent is known for a while after its pane was closed.
     members = [PaneWithAgent(pane, views.get(pane.id) if pane.gone_at is None else None) for pane in panes]
@@ -66,9 +65,10 @@ async def select_panes_with_agents(
 
 
 async def check_agent_name(services: Services, agent: str) -> None:
-    """Raise BadRequest if no adapter has this name."""
+    """Raise BadRequest if no adapter and no running agent has this name: an empty list would not show a misspelling."""
     names = [kind.name for kind in await services.agents.list_kinds()]
-    if agent not in names:
+    running = {view.state.agent for view in (await services.agents.list_views()).values()}
+    if agent not in names and agent not in running:
         hint = suggest_name(agent, names, f"Known agents: {', '.join(names)}.")
         raise BadRequest(f"unknown agent {agent!r}", hint=hint, details={"agents": names})
 

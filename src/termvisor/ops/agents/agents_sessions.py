@@ -19,6 +19,7 @@ from termvisor.model.action.outcome import ProgramRunner, explain_missing_output
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.agent.session import AgentSession, EndReason, TokenCounts, TokenUsage
 from termvisor.ops.agents._agent_row import format_dollars
+from termvisor.ops.agents._pane_agents import check_agent_name
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneFilter, PaneIdentity, identify_all_panes, resolve_pane_id
@@ -108,6 +109,8 @@ class AgentSessionListing(results.BaseListing, frozen=True, kw_only=True):
 
 async def run(services: Services, args: AgentsSessionsArgs) -> AgentSessionListing:
     now, identities = services.clock.now(), await identify_all_panes(services)
+    if args.agent is not None:
+        await check_agent_name(services, args.agent)
     sessions = await services.agents.list_sessions(
         pane=await resolve_pane_id(services, args.pane),
         agent=args.agent,

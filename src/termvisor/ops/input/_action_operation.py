@@ -26,6 +26,23 @@ from termvisor.redaction import redact
 ApprovalMode = Literal["none", "once", "session"]
 
 
+IfRuntime = Annotated[int | None, Meta(description="Require this process id in the pane.")]
+IfState = Annotated[str | None, Meta(description="Require this activity of the pane: prompt, command, alt_screen, …")]
+IfUpdatedWithin = Annotated[
+    Annotated[float, Meta(gt=0)] | None, Meta(description="Require output within this many seconds.")
+]
+IfScreen = Annotated[
+    Annotated[str, Meta(min_length=1)] | None,
+    Meta(description="Require this text, or /pattern/ between slashes, on the screen."),
+]
+IfPrompt = Annotated[bool, Meta(description="Require a shell at its prompt.")]
+IfReady = Annotated[bool, Meta(description="Require that the program reported `ready` since its last command started.")]
+IfTail = Annotated[
+    Annotated[str, Meta(min_length=1)] | None, Meta(description="Require that the last lines match this pattern.")
+]
+Stable = Annotated[float, Meta(description="Require that they have not changed for this many seconds.", ge=0, le=3600)]
+
+
 class ActionArgs(Struct, frozen=True, kw_only=True):
     """How the action is executed."""
 
@@ -46,28 +63,15 @@ class ActionArgs(Struct, frozen=True, kw_only=True):
 class PreconditionArgs(ActionArgs, frozen=True, kw_only=True):
     """Preconditions; if one fails, nothing is executed."""
 
-    if_runtime: Annotated[int | None, Meta(description="Require this process id in the pane.")] = None
-    if_state: Annotated[
-        str | None, Meta(description="Require this activity of the pane: prompt, command, alt_screen, …")
-    ] = None
-    if_updated_within: Annotated[
-        Annotated[float, Meta(gt=0)] | None, Meta(description="Require output within this many seconds.")
-    ] = None
-    if_screen: Annotated[
-        Annotated[str, Meta(min_length=1)] | None,
-        Meta(description="Require this text, or /pattern/ between slashes, on the screen."),
-    ] = None
-    if_prompt: Annotated[bool, Meta(description="Require a shell at its prompt.")] = False
-    if_ready: Annotated[
-        bool, Meta(description="Require that the program reported `ready` since its last command started.")
-    ] = False
-    if_tail: Annotated[
-        Annotated[str, Meta(min_length=1)] | None, Meta(description="Require that the last lines match this pattern.")
-    ] = None
+    if_runtime: IfRuntime = None
+    if_state: IfState = None
+    if_updated_within: IfUpdatedWithin = None
+    if_screen: IfScreen = None
+    if_prompt: IfPrompt = False
+    if_ready: IfReady = False
+    if_tail: IfTail = None
     lines: Annotated[int, Meta(description="Number of last lines that --if-tail checks.", ge=1, le=1000)] = 5
-    stable: Annotated[
-        float, Meta(description="Require that they have not changed for this many seconds.", ge=0, le=3600)
-    ] = 0.0
+    stable: Stable = 0.0
 
 
 def get_approval_mode(args: ActionArgs) -> ApprovalMode:
@@ -81,6 +85,11 @@ def build_preconditions(args: ActionArgs) -> Preconditions:
     # Operations whose effect does not depend on what the pane shows offer no preconditions on it.
     if not isinstance(args, PreconditionArgs):
         return preconditions
+    return add_guards(preconditions, args, args.lines)
+
+
+def add_guards(preconditions: Preconditions, args: Any, tail_lines: int) -> Preconditions:
+    """Return the preconditions with the conditions in the fields `if_…` and `stable` of the arguments."""
     return structs.replace(
         preconditions,
         runtime=args.if_runtime,
@@ -90,7 +99,7 @@ def build_preconditions(args: ActionArgs) -> Preconditions:
         at_prompt=args.if_prompt,
         is_ready=args.if_ready,
         tail=args.if_tail,
-        tail_lines=args.lines,
+        tail_lines=tail_lines,
         stable_for=args.stable,
     )
 
