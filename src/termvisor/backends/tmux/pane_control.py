@@ -37,6 +37,7 @@ _PANE_STATE_FORMAT = (
     "#{pane_id} #{pane_pid} #{pane_dead} #{pane_in_mode} #{pane_input_off} #{pane_synchronized} #{alternate_on}"
     f" #{{pane_width}} #{{pane_height}} #{{cursor_x}} #{{cursor_y}} #{{cursor_flag}} {_COMMAND_FORMAT}"
 )
+_CURSOR_FORMAT = "#{cursor_x}/#{cursor_y}"
 _FRONT_PANE_FORMAT = "#{W:,#{P:,#{pane_id}}}"
 _FIRST_SANITIZING_VERSION = (3, 7)
 _INPUT_BLOCKING_FLAGS = ("pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized")
@@ -167,6 +168,8 @@ def build_condition(guard: PaneGuard) -> str:
     if guard.alternate is not None:
         parts.append(f"#{{==:#{{alternate_on}},{int(guard.alternate)}}}")
     parts += [_build_screen_condition(text) for text in _list_required_texts(guard)]
+    if guard.cursor is not None:
+        parts.append(f"#{{==:{_CURSOR_FORMAT},{_format_cursor(guard)}}}")
     if guard.title is not None:
         parts.append(_build_title_condition(guard.title))
     if guard.front is not None:
@@ -179,10 +182,10 @@ def build_condition(guard: PaneGuard) -> str:
 
 def parse_mismatch(guard: PaneGuard, answer: str) -> GuardMismatch:
     """Return the first failed condition, read from the report that tmux printed."""
-    words = answer.split(" ", 9)
-    if len(words) < 10:
+    words = answer.split(" ", 10)
+    if len(words) < 11:
         raise MuxError("tmux refused the change without a readable reason")
-    pane, pid, dead, mode, input_off, synchronized, alternate, screen, has_title, rest = words
+    pane, pid, dead, mode, input_off, synchronized, alternate, screen, cursor, has_title, rest = words
     command, _, front = rest.rpartition(" ")
     required = " / ".join(_list_required_texts(guard))
     is_shown = screen in ("-", "1" * len(_list_required_texts(guard)))
@@ -197,6 +200,7 @@ def parse_mismatch(guard: PaneGuard, answer: str) -> GuardMismatch:
         GuardMismatch("command", command if guard.command is None else guard.command, command),
         GuardMismatch("alternate", alternate if guard.alternate is None else str(int(guard.alternate)), alternate),
         GuardMismatch("screen", required, required if is_shown else "not in any row"),
+        GuardMismatch("cursor", _format_cursor(guard) or cursor, cursor),
         GuardMismatch("title", guard.title or "", (guard.title or "") if has_title == "1" else "another one"),
         GuardMismatch("front", front if guard.front is None else guard.front, front),
     )
@@ -211,7 +215,11 @@ def _build_guard_report_format(guard: PaneGuard) -> str:
     screen = "".join(map(_build_screen_condition, _list_required_texts(guard))) or "-"
     has_title = "1" if guard.title is None else _build_title_condition(guard.title)
     flags = "#{pane_id} #{pane_pid} #{pane_dead} #{pane_in_mode} #{pane_input_off} #{pane_synchronized} #{alternate_on}"
-    return f"{flags} {screen} {has_title} {_COMMAND_FORMAT} {_FRONT_PANE_FORMAT}"
+    return f"{flags} {screen} {_CURSOR_FORMAT} {has_title} {_COMMAND_FORMAT} {_FRONT_PANE_FORMAT}"
+
+
+def _format_cursor(guard: PaneGuard) -> str:
+    return "" if guard.cursor is None else f"{guard.cursor[0]}/{guard.cursor[1]}"
 
 
 def _build_title_condition(title: str) -> str:
