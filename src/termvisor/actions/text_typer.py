@@ -4,7 +4,7 @@
        └─ refused, typed_not_submitted or unknown: reported, never retried
 
 Invariants: a step is stored before it is taken; the text is written at most once, even after errors. Enter is pressed
-at most once: only while the input of the intended program holds exactly the text and nobody types, and only if the
+at most once: only while the input of the intended program holds exactly the text and no user types, and only if the
 cursor and a piece of the text are still where they were seen.
 """
 

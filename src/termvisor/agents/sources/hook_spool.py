@@ -82,7 +82,7 @@ class HookSpool:
         """Rotated spools to remove when a later record is stored."""
         self._files_to_remove: list[str] = []
         """Files to remove when the records of this scan are stored."""
-        self._lines_to_blank: list[tuple[str, FileTail, list[TailLine]]] = []
+        self._lines_to_overwrite: list[tuple[str, FileTail, list[TailLine]]] = []
         """Lines to overwrite when the records of this scan are stored."""
 
     def is_relevant_path(self, path: str) -> bool:
@@ -105,13 +105,13 @@ class HookSpool:
         return result
 
     def confirm_stored(self) -> None:
-        for path, tail, lines in self._lines_to_blank:
+        for path, tail, lines in self._lines_to_overwrite:
             # The file may have been removed; a full disk does not matter, because nothing grows.
-            with contextlib.suppress(OSError), _open_for_blanking(path) as descriptor:
+            with contextlib.suppress(OSError), _open_for_writing(path) as descriptor:
                 for line in lines:
-                    _blank_bytes(descriptor, line.end_offset - 1 - len(line.data), line.data)
+                    _overwrite_bytes(descriptor, line.end_offset - 1 - len(line.data), line.data)
                 tail.accept_rewritten_bytes(descriptor)
-        self._lines_to_blank = []
+        self._lines_to_overwrite = []
         for path in self._files_to_remove:
             # A user may have emptied the folder. The next daemon tries again to remove what is left.
             with contextlib.suppress(OSError):
@@ -140,19 +140,19 @@ class HookSpool:
             self._base_life, self._tail = unread[0], FileTail()
         self._current_path = self._build_rotated_path(self._base_life) if unread else self.where
         self._rotated_at = self._clock.now()
-        self._blank_stored_lines()
+        self._overwrite_stored_lines()
         for name in names:
             self._remove_stale_payload(f"{self._folder}/{name}")
 
-    def _blank_stored_lines(self) -> None:
+    def _overwrite_stored_lines(self) -> None:
         """Overwrite the lines that an earlier daemon stored, if it was killed before it did so."""
-        with contextlib.suppress(OSError), _open_for_blanking(self._current_path) as descriptor:
-            # A shorter file is a new one, which nobody has read.
+        with contextlib.suppress(OSError), _open_for_writing(self._current_path) as descriptor:
+            # A shorter file is a new one that was not read yet.
             end = self._tail.offset if os.fstat(descriptor).st_size >= self._tail.offset else 0
             for start in range(0, end, READ_CHUNK_BYTES):
                 data = os.pread(descriptor, min(READ_CHUNK_BYTES, end - start), start)
                 for line in _WRITTEN_LINE.finditer(data):
-                    _blank_bytes(descriptor, start + line.start(), line[0])
+                    _overwrite_bytes(descriptor, start + line.start(), line[0])
 
     def _remove_stale_payload(self, path: str) -> None:
         # A hook or another reader may remove the file at the same time.
@@ -217,7 +217,7 @@ class HookSpool:
     def _read_lines(self, result: SourceScanResult, tail: FileTail, descriptor: int, path: str) -> list[TailLine]:
         dropped = tail.dropped
         lines = tail.read_lines(descriptor)
-        self._lines_to_blank += [(path, tail, lines)] if lines else []
+        self._lines_to_overwrite += [(path, tail, lines)] if lines else []
         result.dropped += tail.dropped - dropped
         return lines
 
@@ -281,7 +281,7 @@ def _open_private(path: str) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def _open_for_blanking(path: str) -> Iterator[int]:
+def _open_for_writing(path: str) -> Iterator[int]:
     descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         yield descriptor
@@ -289,7 +289,7 @@ def _open_for_blanking(path: str) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _blank_bytes(descriptor: int, offset: int, data: bytes) -> None:
+def _overwrite_bytes(descriptor: int, offset: int, data: bytes) -> None:
     """Overwrite these bytes with blanks, which a reader skips, unless the file holds others by now."""
     if os.pread(descriptor, len(data), offset) == data:
         os.pwrite(descriptor, b" " * len(data), offset)
