@@ -289,7 +289,7 @@ class EpochText:
     def _redact_window(self, window: Sequence[ProvisionalLine]) -> list[str]:
         """Redact lines as the continuation of the settled ones, without changing the state for those."""
         redactor = Redactor(state=self._redactor.state, seen_secrets=self.seen_secrets)
-        return redactor.redact_lines([line.text for line in window])
+        return redactor.redact_screen([line.text for line in window], _count_complete(window))
 
     def _build_new_lines(self, run: LineRun, texts: Sequence[str]) -> UnseenLines:
         place = run.first - self.first_index

@@ -77,6 +77,12 @@ class Redactor:
         margin = " " * wrapped_lines.MIN_ROW_CHARS
         return self.redact_lines([margin + text])[0][len(margin) :]
 
+    def redact_screen(self, rows: Sequence[str], cursor_row: int) -> list[str]:
+        """Redact the rows of a screen. The row of the cursor may grow, so it may end anywhere in a secret."""
+        redacted = self.redact_lines(rows[:cursor_row])
+        redacted += map(self.redact_cut_line, rows[cursor_row : cursor_row + 1])
+        return redacted + self.redact_lines(rows[cursor_row + 1 :])
+
     def _redact_visible(self, texts: Sequence[str], joined: str) -> list[str]:
         # One scan of all lines, because most batches contain no secret at all.
         hits = self._rules.scan_lines(joined)

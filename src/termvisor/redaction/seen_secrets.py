@@ -13,8 +13,8 @@ from termvisor.redaction.value_checks import REDACTION_MARKER, has_only_words
 
 PIECE_CHARS = 8
 """One more than may stay visible of a secret cut by the end of a row (`MAX_VISIBLE_CHARS`)."""
-MAX_PIECES = 4096
-"""Enough for a large private key, or 50 tokens."""
+MAX_PIECES = 16_384
+"""Enough for 200 tokens that are printed and overwritten at once."""
 MAX_VALUES = 64
 """Every value is searched in every line while it is remembered."""
 FORGET_AFTER_LINES = 500

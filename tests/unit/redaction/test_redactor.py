@@ -113,3 +113,11 @@ def test_a_line_that_ends_anywhere_in_a_secret_is_masked(text):
     assert redact(text) == text, "a short line is not cut by the edge of a screen"
     assert "aB3dE5gH" not in Redactor().redact_cut_line(text)
     assert Redactor().redact_cut_line("  task-force") == "  task-force"
+
+
+def test_only_the_row_of_the_cursor_may_end_anywhere_in_a_secret():
+    rows = ["sk-ant-aB3dE5gH7", "sk-ant-bB3dE5gH7", "sk-ant-cB3dE5gH7"]
+    assert Redactor().redact_screen(rows, 1) == [rows[0], MASKED, rows[2]]
+    assert Redactor().redact_screen(rows, 5) == rows
+    rest = "[redacted:anthropic_key]"
+    assert Redactor().redact_screen(["x", KEY[:30], KEY[30:], "y z"], 2) == ["x", MASKED, rest, "y z"]
