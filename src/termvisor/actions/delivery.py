@@ -81,6 +81,7 @@ class TextDelivery:
                 action,
                 snapshot,
                 into_prompt=attempt.preconditions.into == "prompt" and interaction is None,
+                allows_typing_beside_people=attempt.decision.allows_typing_beside_people,
                 panes=panes,
                 clock=self._clock,
                 record_step=record_step,

@@ -8,7 +8,7 @@ import os
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.actions.pane_snapshot import PaneSnapshot
+from termvisor.actions.pane_snapshot import PaneSnapshot, list_typing_clients
 from termvisor.actions.user_hooks import HookInput, is_hook_applicable, notify_hooks, run_hooks
 from termvisor.clock import Clock, compute_local_time
 from termvisor.errors import ConfigError
@@ -183,17 +183,19 @@ def build_policy_place(snapshot: PaneSnapshot | None, now: int) -> PaneContext:
         is_alternate=pane_state.alternate,
         activity=view.activity.kind,
         is_proven=view.activity.is_proven,
-        is_human_typing=bool(snapshot.list_typing_clients(now)),
+        is_shell=snapshot.foreground.is_shell,
+        is_human_typing=bool(list_typing_clients(pane_state, now)),
     )
 
 
 def _is_command(action: Action, place: PaneContext) -> bool:
-    """Return True if a shell may run the input; an unknown program may be a shell."""
+    """Return True if a shell may run the input: one reads it, or the program is unknown and may be a shell."""
     if isinstance(action, SendText) and not action.enter:
         return False
     if isinstance(action, SendKeys) and action.keys == CLEAR_INPUT_KEYS:
         return False  # these keys delete the typed command and run nothing
-    return isinstance(action, SendText | SendKeys) and place.activity in ("prompt", "unknown", "gap")
+    is_shell = place.is_shell or place.activity in ("prompt", "unknown", "gap")
+    return isinstance(action, SendText | SendKeys) and is_shell
 
 
 def _read_typed_command(action: Action, snapshot: PaneSnapshot | None) -> str | None:

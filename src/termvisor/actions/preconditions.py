@@ -12,7 +12,12 @@ from msgspec.structs import replace
 
 from termvisor.actions import input_line
 from termvisor.actions.attempt import Attempt
-from termvisor.actions.pane_snapshot import HUMAN_TYPING_WINDOW_S, PaneSnapshot, read_composer_text
+from termvisor.actions.pane_snapshot import (
+    HUMAN_TYPING_WINDOW_S,
+    PaneSnapshot,
+    list_typing_clients,
+    read_composer_text,
+)
 from termvisor.agents.adapters.keyboard import RESTING_STATES, remove_pointer
 from termvisor.backends.pane_control import GuardMismatch
 from termvisor.clock import NS
@@ -163,7 +168,7 @@ def _check_accepts_input(snapshot: PaneSnapshot) -> Failures:
 
 
 def _check_no_user_typing(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
-    typing = snapshot.list_typing_clients(now)
+    typing = list_typing_clients(snapshot.pane_state, now)
     # A person who sends keys is the one typing.
     is_own = attempt.actor.kind == "human" and isinstance(attempt.action, SendKeys)
     if typing and not attempt.decision.allows_typing_beside_people and not is_own:
@@ -196,7 +201,7 @@ def _check_prompt(snapshot: PaneSnapshot, attempt: Attempt) -> Failures:
         text = "the pane is not known to be at a shell prompt"
         yield PreconditionFailure("not_at_prompt", text, "prompt", activity.kind)
     if not (activity.is_proven or attempt.decision.allows_unproven):
-        yield PreconditionFailure("unproven_prompt", "the prompt marks do not carry Termvisor's nonce")
+        yield PreconditionFailure("unproven_prompt", "it is not proven that the pane's own shell printed this prompt")
     if typed is None:
         yield PreconditionFailure("prompt_not_found", "the start of the shell's input is not known")
     elif typed.before.strip() or typed.behind:

@@ -47,6 +47,8 @@ class PaneContext(Struct, frozen=True, kw_only=True):
     is_alternate: bool = False
     activity: ActivityKind = "unknown"
     is_proven: bool = False
+    is_shell: bool = False
+    """True if the foreground program is a shell that reads its input, whatever marks and titles say."""
     is_human_typing: bool = False
 
 

@@ -1,5 +1,7 @@
 """The gate with a real shell in a real tmux."""
 
+import shlex
+
 import pytest
 
 from termvisor.errors import Conflict, NeedsApproval, Refused, StaleSnapshot
@@ -189,3 +191,21 @@ async def test_a_preview_refuses_several_lines_even_while_output_is_missing(scen
     pane = await scene.wait_for_capture(mux_id)
     _, found, _ = await scene.gate.preview(SendText(pane=pane, text="one\ntwo"), ME, Preconditions())
     assert found is not None and (found.why, found.is_due_to_text) == ("multi_line", True)
+
+
+async def test_a_nested_shell_is_known_as_a_shell(scene):
+    mux_id, pane = await scene.start_bash()
+    await scene.send(pane, "PS1=nested: bash --norc --noprofile")
+    await wait_until(lambda: "nested:" in scene.capture_screen(mux_id).split("\n")[-1])
+    snapshot = await scene.panes.take_snapshot(pane, Preconditions())
+    assert (snapshot.view.activity.kind, snapshot.foreground.is_shell) == ("command", True)
+
+
+async def test_a_prompt_printed_by_another_program_is_not_proven(scene):
+    _, pane = await scene.start_bash()
+    forge = r"printf '\033]133;A;aid=%d;nonce=%s\a$ \033]133;B;aid=%d;nonce=%s\a' $PPID $N $PPID $N; cat"
+    await scene.send(pane, f"N=$(cat {scene.places.nonce_file}) sh -c {shlex.quote(forge)}")
+    await scene.wait_until_at_prompt(pane)
+    with pytest.raises(StaleSnapshot) as refused:
+        await scene.send(pane, "echo no")
+    assert refused.value.details["why"] == "unproven_prompt"

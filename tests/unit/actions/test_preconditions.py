@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from termvisor.actions.attempt import Attempt
-from termvisor.actions.pane_snapshot import PaneSnapshot
+from termvisor.actions.pane_snapshot import PaneForeground, PaneSnapshot
 from termvisor.actions.policy_check import PolicyDecision
 from termvisor.actions.preconditions import bind_dialog_rows, find_failed_precondition, matches_pattern
 from termvisor.backends.pane_control import PaneViewer
@@ -240,6 +240,11 @@ def test_an_answer_is_bound_to_the_shown_dialog():
     failure = find_failed_precondition(other, build_attempt(action), other.observed_at)
     assert failure is not None
     assert failure.why == "dialog_changed"
+
+
+def test_a_shell_in_front_of_a_stopped_agent_is_no_agent():
+    assert build_snapshot(["x"], foreground=PaneForeground(7)).interaction is not None
+    assert build_snapshot(["x"], foreground=PaneForeground(7, is_shell=True)).interaction is None
 
 
 def test_a_shell_at_its_prompt_is_no_agent():

@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from msgspec.structs import replace
+
 from termvisor.actions.attempt import format_pane_location
-from termvisor.actions.pane_snapshot import AllowCallback, PaneAgent, PaneSnapshot
+from termvisor.actions.pane_snapshot import AllowCallback, PaneAgent, PaneForeground, PaneSnapshot
 from termvisor.actions.permission_requests import PendingRequests
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.backends.pane_control import AttachedClient, PaneControl
@@ -18,9 +20,10 @@ from termvisor.model.action.action import Release, Reserve
 from termvisor.model.action.approval import Reservation
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
-from termvisor.model.terminal.pane import InputState, PaneView
+from termvisor.model.terminal.pane import InputState, PaneActivity, PaneView
+from termvisor.system.foreground_shell import is_in_foreground, is_shell_reading
 from termvisor.system.procfs import count_children, read_start_time
-from termvisor.system.tty import count_unread_bytes, find_foreground, is_busy, send_signal
+from termvisor.system.tty import count_unread_bytes, find_foreground, find_foreground_group, is_busy, send_signal
 
 FindPane = Callable[[PaneId], Awaitable[PaneView | None]]
 _PANE_GONE = "pane {} no longer exists"
@@ -60,12 +63,14 @@ class LivePaneAccess:
             else []
         )
         reader, session_control = components.pipeline.current_readers.get(pane), self.get_session_control(pane)
-        undoes = preconditions.undoes
+        undoes, pid = preconditions.undoes, pane_state.pid
+        shell = reader.shells.commands_state.shells.shell if reader else ""
         return PaneSnapshot(
-            view=view,
+            view=replace(view, activity=_check_proof(view.activity, shell, pid)),
             pane_state=pane_state,
             input_place=reader.shells.activity_state.place if reader else InputState(),
             observed_at=now,
+            foreground=PaneForeground(find_foreground_group(pid), is_shell_reading(pid)),
             is_in_gap=reader is None,
             is_ready=preconditions.is_ready and await self._is_ready(pane),
             tail=tuple(line.text for line in lines),
@@ -74,7 +79,7 @@ class LivePaneAccess:
             has_agent_server=session_control is not None,
             takes_prompts=session_control is not None and session_control.can_prompt(pane_state.title),
             undo_target=undoes,
-            child_count=count_children(pane_state.pid) if undoes and undoes.is_alone else None,
+            child_count=count_children(pid) if undoes and undoes.is_alone else None,
         )
 
     async def _settle_and_view(self, pane: PaneId) -> PaneView:
@@ -178,6 +183,10 @@ class LivePaneAccess:
         reader = self._components.pipeline.current_readers.get(pane)
         return reader.shells.last_command_at if reader else 0
 
+    def find_foreground_group(self, pane: PaneId) -> int:
+        location = self._components.server_supervisor.locate_pane(pane)
+        return 0 if location is None else find_foreground_group(location[0].known_panes[location[1]].facts.pid)
+
     def count_unread_bytes(self, pane: PaneId) -> int | None:
         location = self._components.server_supervisor.locate_pane(pane)
         return None if location is None else count_unread_bytes(location[0].known_panes[location[1]].facts.tty)
@@ -225,3 +234,12 @@ class LivePaneAccess:
             return format_pane_location(await self.get_pane(pane))
         except NotFound:
             return ""
+
+
+def _check_proof(activity: PaneActivity, shell: str, pane_pid: int) -> PaneActivity:
+    """Return the activity, unproven if the shell that a prompt names (``aid=``) is not in the foreground.
+
+    Every program of the user can read the nonce, so the nonce alone does not prove who printed a prompt.
+    """
+    is_doubtful = activity.kind == "prompt" and not (shell.isdecimal() and is_in_foreground(int(shell), pane_pid))
+    return replace(activity, is_proven=False) if is_doubtful else activity

@@ -52,11 +52,11 @@ class PaneService:
         # A screen may show only the end of a secret whose start has scrolled away; the stream contained all of it.
         secrets = self._components.pipeline.get_secrets(pane)
         if escapes:
-            rows = redact_colored_rows(capture.rows, capture.rows_above, secrets)
+            rows = redact_colored_rows(capture.rows, capture.rows_above, secrets, cursor_row=capture.cursor_y)
         else:
             # tmux keeps trailing spaces with -J, which joins wrapped rows; a secret ends before them.
             rows_above = [row.rstrip() for row in capture.rows_above]
-            rows = redact_rows([row.rstrip() for row in capture.rows], rows_above, secrets)
+            rows = redact_rows([row.rstrip() for row in capture.rows], rows_above, secrets, cursor_row=capture.cursor_y)
         return capture.to_screen(pane, rows, self._components.clock.now())
 
     async def wait_until_stored(self, pane: PaneId | None = None) -> None:

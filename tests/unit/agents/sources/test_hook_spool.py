@@ -209,7 +209,7 @@ def test_rotated_spools_are_read_without_a_stored_position(spool_reader):
     spool_reader.hook("Last")
     spool_reader.mark = SpoolPosition()
     spool_reader.start()
-    assert spool_reader.read() == ["Next", "Fill", "Last"]
+    assert spool_reader.read() == ["Last"], "what was stored is blank by now"
 
 
 def test_lines_appended_to_the_rotated_spool_come_first(spool_reader):
@@ -271,3 +271,30 @@ def test_without_leases_a_rotated_spool_is_read_for_a_while(spool_reader, monkey
     spool_reader.clock.ahead = 70
     assert spool_reader.read() == []
     assert spool_reader.names == ["hooks.jsonl"]
+
+
+def test_a_stored_line_is_blank_in_the_spool_and_an_unstored_one_is_not(spool_reader):
+    spool_reader.read()
+    spool_reader.hook("start", payload={"prompt": "hunter2"})
+    spool_reader.spool.scan(None)
+    with open(spool_reader.path) as file:
+        assert "hunter2" in file.read()
+    spool_reader.start()
+    assert spool_reader.read() == ["start"]
+    with open(spool_reader.path) as file:
+        assert file.read().strip() == ""
+    spool_reader.hook("stop")
+    assert spool_reader.read() == ["stop"], "the overwritten file is still the same file"
+    assert spool_reader.dropped == 0
+
+
+def test_lines_stored_by_a_killed_daemon_are_blanked_by_the_next(spool_reader):
+    spool_reader.read()
+    spool_reader.hook("start", payload={"prompt": "hunter2"})
+    (record,) = spool_reader.spool.scan(None).records
+    spool_reader.mark = SpoolPosition(record.life, record.seq)
+    spool_reader.hook("stop")
+    spool_reader.start()
+    assert spool_reader.read() == ["stop"]
+    with open(spool_reader.path) as file:
+        assert file.read().strip() == ""
