@@ -225,7 +225,12 @@ def _check_no_dialog(snapshot: PaneSnapshot) -> Failures:
     interaction, agent = snapshot.interaction, snapshot.agent
     if interaction is None or agent is None:
         yield PreconditionFailure("no_agent", "no supported agent is known to run in the pane")
-    elif agent.state == "waiting_approval" or interaction.read_screen(snapshot.screen).state.startswith("waiting_"):
+        return
+    shown = interaction.read_screen(snapshot.screen).state
+    # The screen of this moment is newer than the agent's state, so a dialog that it no longer shows is gone. A dialog
+    # that was reported but never shown may be drawn at any moment, or no rule recognizes it.
+    is_reported = agent.state == "waiting_approval" and (shown == "unknown" or not agent.has_shown_dialog)
+    if is_reported or shown.startswith("waiting_"):
         text = f"{agent.name} shows a dialog, which would take the text as its answer"
         yield PreconditionFailure("dialog_open", text)
 

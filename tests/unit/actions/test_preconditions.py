@@ -226,6 +226,22 @@ def test_an_action_on_an_agent_must_fit_its_screen(rows, state, has_agent_server
     assert (failure.why if failure else None) == why
 
 
+@pytest.mark.parametrize(
+    ("rows", "has_shown_dialog", "why"),
+    [
+        (HELLO, True, None),
+        (HELLO, False, "dialog_open"),  # reported, but not drawn yet
+        (ASKED, True, "dialog_open"),
+        (("a dialog of another version",), True, "dialog_open"),
+    ],
+)
+def test_a_dialog_that_the_screen_no_longer_shows_is_gone(rows, has_shown_dialog, why):
+    snapshot = build_snapshot(rows, state="waiting_approval")
+    snapshot = replace(snapshot, agent=replace(snapshot.agent, has_shown_dialog=has_shown_dialog))
+    failure = find_failed_precondition(snapshot, build_attempt(SEND), snapshot.observed_at)
+    assert (failure.why if failure else None) == why
+
+
 @pytest.mark.parametrize(("rows", "why"), [(DRAFT, "composer_not_empty"), (HELLO, None)])
 def test_a_required_empty_composer_is_checked_also_for_the_server(rows, why):
     snapshot = build_snapshot(rows, state="idle", has_agent_server=True, takes_prompts=True)
