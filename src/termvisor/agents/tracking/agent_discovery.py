@@ -29,7 +29,7 @@ from termvisor.model.agent.agent_process import (
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, RuntimeId
 from termvisor.system.process_lifetime import ProcessExitWatcher, compute_start_instant
-from termvisor.system.tty import filter_group_members, find_foreground_group
+from termvisor.system.tty import filter_group_members, find_foreground_group, is_foreign_group
 
 # Delay from the first output to the scan, by which time the printing program has started.
 _FIRST_SCAN_DELAY_S = 0.1
@@ -198,20 +198,33 @@ class AgentDiscovery:
         current = self._tracker.find_agent_in_pane(pane_info.pane)
         foreground_pids = filter_group_members(find_foreground_group(pane_info.pid), (process.pid for process in tree))
         candidates = find_candidates(self._registry.adapters, tree, foreground_pids, self._registry.find_process)
+        if not candidates and not foreground_pids:
+            return self._find_by_command(pane_info)
         return choose_candidate(candidates, None if current is None else (current.pid, current.pid_started))
+
+    def _find_by_command(self, pane_info: PaneInfo) -> AgentCandidate | None:
+        """Return the agent that the pane's command names, if its process is hidden: another user's, with `hidepid`."""
+        agent, group = self._registry.match_command(pane_info.command), find_foreground_group(pane_info.pid)
+        # A program that has just exited is still the pane's command for a moment, but has no process any more.
+        if not agent or not is_foreign_group(group):
+            return None
+        return AgentCandidate(agent, ProcessInfo(pid=group, program=pane_info.command), is_foreground=True)
 
     def _derive_facts(
         self, pane_info: PaneInfo, tree: Sequence[ProcessInfo], chosen: AgentCandidate | None
     ) -> list[Fact]:
         now, current = self._clock.now(), self._tracker.find_agent_in_pane(pane_info.pane)
         current_key = (current.pid, current.pid_started) if current is not None else (0, 0)
-        if chosen is not None and chosen.process_key != current_key:
-            return [AgentStarted(at=now, runtime=self._build_agent_process(pane_info, chosen, now))]
+        if chosen is not None:
+            is_new = chosen.process_key != current_key
+            return [AgentStarted(at=now, runtime=self._build_agent_process(pane_info, chosen, now))] if is_new else []
+        if current is None:
+            return []
         # A remote agent has no pid here; it ends with its screen (see `remote_agents`).
-        process_keys = {(process.pid, process.pid_started) for process in tree}
-        if current is not None and current.pid and current_key not in process_keys:
-            return [AgentExited(at=now, runtime=current.id)]
-        return []
+        is_gone = current.pid and current_key not in {(process.pid, process.pid_started) for process in tree}
+        # The setting `agents_disabled` may have switched its adapter off while no daemon was running.
+        is_disabled = current.agent not in self._registry.adapters
+        return [AgentExited(at=now, runtime=current.id)] if is_gone or is_disabled else []
 
     def _build_agent_process(self, pane_info: PaneInfo, chosen: AgentCandidate, now: int) -> AgentProcess:
         return AgentProcess(
@@ -223,7 +236,7 @@ class AgentDiscovery:
             pid=chosen.process.pid,
             pid_started=chosen.process.pid_started,
             cwd=chosen.process.cwd,
-            started_at=compute_start_instant(chosen.process.pid_started, now),
+            started_at=compute_start_instant(chosen.process.pid_started, now) if chosen.process.pid_started else now,
         )
 
     def _follow_candidate(self, pane: PaneId, chosen: AgentCandidate | None) -> None:
@@ -234,7 +247,8 @@ class AgentDiscovery:
         self._followed_agents[agent_process.id] = agent_process
         for follower in self.followers:
             follower.follow(agent_process, chosen.process)
-        if self.exit_watcher is not None:
+        # A process that cannot be read would count as exited; the pane's command shows its end instead.
+        if self.exit_watcher is not None and agent_process.is_process_seen:
             self.exit_watcher.watch_process(agent_process.pid, agent_process.pid_started)
 
     def _unfollow_exited(self) -> None:

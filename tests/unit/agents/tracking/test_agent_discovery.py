@@ -6,6 +6,7 @@ import pytest
 
 from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.tracking import agent_discovery
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
 from termvisor.agents.tracking.agent_discovery import AgentDiscovery
 from termvisor.bus import Bus
 from termvisor.model.event import Event
@@ -48,7 +49,7 @@ class FakeFollower:
         return True
 
     def unwatch_process(self, pid, started):
-        self.watched_exits.remove((pid, started))
+        self.watched_exits = [one for one in self.watched_exits if one != (pid, started)]
 
 
 @pytest.fixture
@@ -124,6 +125,41 @@ async def test_an_agent_whose_last_output_is_unread_ends_with_the_next_scan(trac
     await tracker_scene.tracker.wait_stored()
     assert ONE in tracker_scene.tracker.agents_by_pane
     await discovery.scan(set())
+    assert tracker_scene.tracker.agents_by_pane == {}
+
+
+async def test_an_agent_whose_process_is_hidden_is_known_by_the_command_alone(
+    tracker_scene, process_scanner, discovery, monkeypatch
+):
+    process_scanner.front = 50
+    monkeypatch.setattr(agent_discovery, "is_foreign_group", lambda group: group == 50)
+    discovery.list_panes = lambda: [build_pane_info(1, "toy-agent"), build_pane_info(2, "bash")]
+    for _ in range(2):
+        await discovery.scan()
+        agent = tracker_scene.tracker.find_agent_in_pane(ONE)
+        assert (agent.id, agent.agent, agent.pid, agent.is_process_seen) == (1, "toy", 50, False)
+        assert (agent.started_at, discovery.exit_watcher.watched_exits) == (tracker_scene.clock.now(), [])
+    discovery.list_panes = lambda: [build_pane_info(1, "bash"), build_pane_info(2, "bash")]
+    await discovery.scan({ONE})
+    assert tracker_scene.tracker.agents_by_pane == {}
+
+
+async def test_a_command_whose_process_can_be_read_is_no_proof(tracker_scene, process_scanner, discovery, monkeypatch):
+    process_scanner.trees[ONE] += [ProcessInfo(pid=50, pid_started=9, argv=("sleep", "9"))]
+    process_scanner.front = 50
+    discovery.list_panes = lambda: [build_pane_info(1, "toy-agent")]
+    await discovery.scan()
+    process_scanner.trees[ONE].pop()
+    monkeypatch.setattr(agent_discovery, "is_foreign_group", lambda group: False)
+    await discovery.scan()
+    assert tracker_scene.tracker.agents_by_pane == {}
+
+
+async def test_a_disabled_agent_is_dropped_at_the_first_scan(tracker_scene, process_scanner, discovery):
+    process_scanner.trees[ONE] += [build_toy_process()]
+    await discovery.scan()
+    discovery._registry = AdapterRegistry(lambda: [])
+    await discovery.scan()
     assert tracker_scene.tracker.agents_by_pane == {}
 
 
