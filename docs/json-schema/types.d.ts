@@ -329,9 +329,9 @@ export interface AnswerDialogArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -421,9 +421,9 @@ export interface AttachArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -1374,9 +1374,9 @@ export interface InterruptArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -1410,9 +1410,9 @@ export interface KillArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -1908,9 +1908,9 @@ export interface QuitAgentArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -2325,9 +2325,9 @@ export interface SendKeysArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -2363,9 +2363,9 @@ export interface SendTextArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
