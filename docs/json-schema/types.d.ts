@@ -2894,7 +2894,7 @@ export interface WaitForArgs {
   timeout_secs?: number;
   /** Search this many past lines first. */
   tail?: number;
-  /** Search the output after this cursor first, instead of --tail. */
+  /** Search the output after this cursor instead of --tail; with --state: the cursor of a send. */
   since?: string | null;
   /** Wait until a command ends: the running one, or the first one started after --since. */
   command_finished?: boolean;

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from termvisor.agents.state.published_state import compute_change, compute_state
+from termvisor.agents.state.published_state import compute_change, compute_state, is_same_value
 from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS, AgentKnowledge, apply_fact
 from termvisor.agents.state.resolver import find_next_change
 from termvisor.agents.state.thresholds import Thresholds
@@ -224,9 +224,10 @@ class _Transition(Struct):
         return find_next_change(slots, self.agents[agent_process_id].agent, now, self.config.thresholds) or 0
 
     def _build_published_row(self, change: StateChange) -> PublishedState:
-        agent_process = self.agents.get(change.after.runtime)
+        agent_process, last = self.agents.get(change.after.runtime), self.state.projections.get(change.after.runtime)
+        changed_at = last.changed_at if last is not None and is_same_value(last.state, change.after) else change.at
         return PublishedState(
-            projection=StateProjection(version=change.version, state=change.after),
+            projection=StateProjection(version=change.version, state=change.after, changed_at=changed_at),
             began_at=agent_process.started_at if agent_process is not None else change.at,
             ended_at=self.ended_agents.get(change.after.runtime),
         )

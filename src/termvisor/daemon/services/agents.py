@@ -122,6 +122,9 @@ class AgentService:
         return AgentView(
             state=state,
             version=projection.version if projection is not None else 0,
+            changed_at=projection.changed_at
+            if projection is not None and projection.state.value == state.value
+            else now,
             title=self._choose_title(agent_process),
             need=need.kind if need is not None else None,
             needs_action=need is not None and need.is_action,

@@ -39,6 +39,15 @@ def test_a_deadline_is_set_and_met():
     assert (change.before.value, change.after.value) == ("completed", "idle")
 
 
+def test_the_published_value_keeps_the_time_when_it_changed():
+    idle = apply_facts([build_agent_started(NOON), build_signal(NOON, "completed")]).state
+    assert idle.projections[ONE].changed_at == NOON
+    again = apply_facts([build_signal(NOON + NS, "completed", source="notes")], idle, 1).state
+    assert again.projections[ONE].changed_at == NOON, "another source confirms it"
+    turn = [build_signal(NOON + 2 * NS, "running"), build_signal(NOON + 3 * NS, "completed")]
+    assert apply_facts(turn, idle, 3).state.projections[ONE].changed_at == NOON + 3 * NS, "a whole turn in one batch"
+
+
 def test_a_pending_signal_updates_the_session_when_bound():
     early = build_signal(NOON, "running", source="hook", runtime=None, session="abc", hint=ProcessHint(pid=101))
     waiting = apply_facts([early]).state
