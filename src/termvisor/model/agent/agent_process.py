@@ -47,6 +47,10 @@ class AgentStarted(Struct, frozen=True, kw_only=True, tag="RuntimeBegan"):
 class AgentExited(Struct, frozen=True, kw_only=True, tag="RuntimeEnded"):
     at: int
     runtime: RuntimeId
+    exit_code: int | None = None
+    """As shells report it, 128 + n for signal n; None if unknown."""
+    is_pane_closing: bool = False
+    """True if the pane's first process had exited before."""
 
 
 class PaneClosed(Struct, frozen=True, kw_only=True, tag=True):

@@ -36,13 +36,16 @@ class FakeProcessScanner:
 
 class FakeFollower:
     def __init__(self):
-        self.followed, self.watched_exits = [], []
+        self.followed, self.watched_exits, self.exit_code = [], [], None
 
     def follow(self, runtime, process):
         self.followed.append((runtime.id, process.pid))
 
     def leave(self, runtime):
         self.followed = [one for one in self.followed if one[0] != runtime.id]
+
+    def read_exit_code(self, pid, started):
+        return self.exit_code
 
     def watch_process(self, pid, started):
         self.watched_exits.append((pid, started))
@@ -110,10 +113,35 @@ async def test_a_missing_process_has_exited(tracker_scene, process_scanner, disc
 async def test_a_process_exit_ends_the_agent_at_once(tracker_scene, process_scanner, discovery):
     process_scanner.trees[ONE] += [build_toy_process()]
     await discovery.scan()
-    discovery.handle_process_exit(50, 8)
-    discovery.handle_process_exit(50, 9)
+    discovery.handle_process_exit(50, 8, 0)
+    discovery.handle_process_exit(50, 9, 0)
     await tracker_scene.tracker.wait_stored()
     assert tracker_scene.tracker.agents_by_pane == {}
+
+
+@pytest.mark.parametrize(
+    ("shell_pid", "exit_code", "reason"),
+    [(7, 0, "manual"), (7, 137, "error"), (7, None, "error"), (99, 129, "pane_gone"), (99, 0, "pane_gone")],
+)
+async def test_the_end_reason_follows_from_the_exit_code_and_the_shell(
+    tracker_scene, process_scanner, discovery, monkeypatch, shell_pid, exit_code, reason
+):
+    monkeypatch.setattr(agent_discovery, "read_process", lambda pid: SHELL if pid == shell_pid else None)
+    process_scanner.trees[ONE] += [build_toy_process()]
+    await discovery.scan()
+    discovery.handle_process_exit(50, 9, exit_code)
+    await tracker_scene.tracker.wait_stored()
+    assert [one.end_reason for one in await tracker_scene.store.sessions.list()] == [reason]
+
+
+async def test_a_scan_that_notices_an_exit_asks_for_its_code(tracker_scene, process_scanner, discovery, monkeypatch):
+    monkeypatch.setattr(agent_discovery, "read_process", lambda pid: SHELL)
+    process_scanner.trees[ONE] += [build_toy_process()]
+    await discovery.scan()
+    process_scanner.trees[ONE].pop()
+    discovery.exit_watcher.exit_code = 0
+    await discovery.scan()
+    assert [one.end_reason for one in await tracker_scene.store.sessions.list()] == ["manual"]
 
 
 async def test_an_agent_whose_last_output_is_unread_ends_with_the_next_scan(tracker_scene, process_scanner, discovery):
@@ -121,7 +149,7 @@ async def test_an_agent_whose_last_output_is_unread_ends_with_the_next_scan(trac
     await discovery.scan()
     discovery.has_unread_end = lambda agent_process: agent_process.pane == ONE
     process_scanner.trees[ONE].pop()
-    discovery.handle_process_exit(50, 9)
+    discovery.handle_process_exit(50, 9, 0)
     await tracker_scene.tracker.wait_stored()
     assert ONE in tracker_scene.tracker.agents_by_pane
     await discovery.scan(set())
