@@ -468,7 +468,7 @@ export interface AuditArgs {
   actor?: string | null;
   /** Only entries with this outcome. */
   outcome?: "allow" | "delivered" | "denied" | "deny" | "done" | "edit" | "failed" | "refused" | "suppressed" | "typed_not_submitted" | "unknown" | null;
-  /** Only entries with this correlation id. */
+  /** Only entries of this action, workflow run or event. */
   correlation?: string | null;
   /** Not older than this: ISO 8601, today, or an age such as 10m. */
   since?: string | null;
