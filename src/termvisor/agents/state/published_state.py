@@ -70,7 +70,7 @@ def compute_change(current: StateProjection | None, state: AgentState, at: int) 
 
 
 def is_same_value(before: AgentState, after: AgentState) -> bool:
-    """Return True if the value has lasted since. A source that states it anew has stated another one in between."""
+    """Return True if the value has lasted since. A source that states it again has stated another one in between."""
     is_restated = before.source == after.source and (before.since or 0) < (after.since or 0)
     return before.value == after.value and not is_restated
 
