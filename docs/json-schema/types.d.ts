@@ -329,9 +329,9 @@ export interface AnswerDialogArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -421,9 +421,9 @@ export interface AttachArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -468,7 +468,7 @@ export interface AuditArgs {
   actor?: string | null;
   /** Only entries with this outcome. */
   outcome?: "allow" | "delivered" | "denied" | "deny" | "done" | "edit" | "failed" | "refused" | "suppressed" | "typed_not_submitted" | "unknown" | null;
-  /** Only entries with this correlation id. */
+  /** Only entries of this action, workflow run or event. */
   correlation?: string | null;
   /** Not older than this: ISO 8601, today, or an age such as 10m. */
   since?: string | null;
@@ -1393,9 +1393,9 @@ export interface InterruptArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -1429,9 +1429,9 @@ export interface KillArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -1927,9 +1927,9 @@ export interface QuitAgentArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -2344,9 +2344,9 @@ export interface SendKeysArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -2382,9 +2382,9 @@ export interface SendTextArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -2913,7 +2913,7 @@ export interface WaitForArgs {
   timeout_secs?: number;
   /** Search this many past lines first. */
   tail?: number;
-  /** Search the output after this cursor first, instead of --tail. */
+  /** Search the output after this cursor instead of --tail; with --state: the cursor of a send. */
   since?: string | null;
   /** Wait until a command ends: the running one, or the first one started after --since. */
   command_finished?: boolean;

@@ -39,6 +39,8 @@ class PaneAgent(Struct, frozen=True, kw_only=True):
     runtime: RuntimeId
     pid: int = 0
     state: StateName = "unknown"
+    has_shown_dialog: bool = False
+    """True if the screen has shown a dialog since the agent came into its state."""
     session: str = ""
 
 

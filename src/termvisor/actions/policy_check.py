@@ -24,11 +24,11 @@ from termvisor.model.action.action import (
 )
 from termvisor.model.action.approval import Verdict, VerdictReason, combine_reasons
 from termvisor.model.action.policy import Policy
-from termvisor.policy.evaluator import evaluate_request, explain_verdict, take_tokens
+from termvisor.policy.evaluator import count_in_windows, evaluate_request, explain_verdict
 from termvisor.policy.path_rules import PathScope
 from termvisor.policy.policy_file import parse_policy
+from termvisor.policy.rate_window import RateWindow
 from termvisor.policy.request import HookAnswer, LocalTime, PaneContext, PolicyRequest
-from termvisor.policy.token_bucket import TokenBucket
 from termvisor.system.files import open_regular_file
 
 log = get_logger("policy")
@@ -96,7 +96,7 @@ class PolicyFile:
 class PolicyChecker:
     def __init__(self, file: PolicyFile, scope: PathScope, clock: Clock):
         self.file, self._scope, self._clock = file, scope, clock
-        self._buckets: dict[str, TokenBucket] = {}
+        self._windows: dict[str, RateWindow] = {}
 
     async def check(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
         """Run the hooks and return the verdict. An action that is not denied counts towards the rate limits."""
@@ -110,7 +110,7 @@ class PolicyChecker:
         verdict = evaluate_request(policy, request)
         if verdict.answer != "deny":
             # Denied actions do not count, or a loop of denials would keep its own limit exhausted.
-            self._buckets |= take_tokens(policy, request)
+            self._windows |= count_in_windows(policy, request)
         return _build_decision(hooks.action, actor, place, policy, verdict)
 
     async def preview(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
@@ -162,7 +162,7 @@ class PolicyChecker:
             at=now,
             local=LocalTime(*compute_local_time(now)),
             hooks=answers,
-            spent=self._buckets,
+            spent=self._windows,
             scope=PathScope(home=self._scope.home, cwd=cwd, own_paths=self._scope.own_paths),
         )
 

@@ -244,7 +244,12 @@ def _check_no_dialog(snapshot: PaneSnapshot) -> Failures:
     interaction, agent = snapshot.interaction, snapshot.agent
     if interaction is None or agent is None:
         yield PreconditionFailure("no_agent", "no supported agent is known to run in the pane")
-    elif agent.state == "waiting_approval" or interaction.read_screen(snapshot.screen).state.startswith("waiting_"):
+        return
+    shown = interaction.read_screen(snapshot.screen).state
+    # The screen of this moment is newer than the agent's state, so a dialog that it no longer shows is gone. A dialog
+    # that was reported but never shown may be drawn at any moment, or no rule recognizes it.
+    is_reported = agent.state == "waiting_approval" and (shown == "unknown" or not agent.has_shown_dialog)
+    if is_reported or shown.startswith("waiting_"):
         text = f"{agent.name} shows a dialog, which would take the text as its answer"
         yield PreconditionFailure("dialog_open", text)
 
@@ -309,15 +314,21 @@ def _check_caller_conditions(snapshot: PaneSnapshot, preconditions: Precondition
     view = snapshot.view
     last = view.last_output_at
     quiet_for = None if last is None else (now - last) / NS
+    agent = snapshot.agent
     expectations = (
-        (preconditions.runtime, view.facts.pid, "if_runtime"),
-        (preconditions.state, view.activity.kind, "if_state"),
+        (preconditions.runtime, "no agent" if agent is None else agent.runtime, "if_runtime"),
         ("prompt" if preconditions.at_prompt else None, view.activity.kind, "if_prompt"),
         (True if preconditions.is_ready else None, snapshot.is_ready, "if_ready"),
     )
     for expected, actual, why in expectations:
         if expected is not None and expected != actual:
             yield PreconditionFailure(why, f"--{why.replace('_', '-')} does not hold", str(expected), str(actual))
+    # An activity that is unknown says nothing about an agent, whose state has its own `unknown`.
+    activity = view.activity.kind if agent is None or view.activity.kind != "unknown" else ""
+    current = [name for name in ("" if agent is None else agent.state, activity) if name]
+    if preconditions.states and preconditions.states.isdisjoint(current):
+        expected_states = ", ".join(sorted(preconditions.states))
+        yield PreconditionFailure("if_state", "--if-state does not hold", expected_states, ", ".join(current))
     if preconditions.updated_within is not None and (quiet_for is None or quiet_for > preconditions.updated_within):
         ago = "never" if quiet_for is None else f"{quiet_for:.1f} s ago"
         limit = f"{preconditions.updated_within:g} s"

@@ -47,6 +47,8 @@ class TypingResult(Struct, frozen=True):
     why: str
     text: str = ""
     channel: AgentChannel | None = None
+    submitted_at: int = 0
+    """The time just before Enter was pressed or the prompt was sent; 0 if neither happened."""
 
 
 class TextTyper:

@@ -4,6 +4,7 @@ import shlex
 
 import pytest
 
+from termvisor.clock import NS
 from termvisor.errors import Conflict, NeedsApproval, Refused, StaleSnapshot
 from termvisor.model.action.action import Kill, SendKeys, SendText, Spawn
 from termvisor.model.action.preconditions import Preconditions
@@ -26,6 +27,8 @@ async def test_a_command_is_typed_submitted_and_confirmed_by_its_shell(scene):
     await wait_until(lambda: "it-42" in scene.capture_screen(mux_id))
     stages = [(one.stage, one.outcome) for one in await scene.store.audit.list()]
     assert stages == [("intent", ""), ("outcome", "delivered")]
+    intent, ended = await scene.store.audit.list()
+    assert intent.at < outcome.sent_at < ended.at, "the time of Enter"
     assert await scene.store.audit.verify() is None
     assert scene.policy.reported == [("delivered", "command_started")]
 
@@ -36,6 +39,7 @@ async def test_the_same_key_types_nothing_twice(scene):
     await scene.wait_until_at_prompt(pane)
     again = await scene.send(pane, "echo once", key="k")
     assert (again.status, again.is_repeated, again.correlation) == ("delivered", True, first.correlation)
+    assert 0 < first.sent_at - again.sent_at < NS, "when the first call began"
     assert scene.capture_screen(mux_id).count("echo once") == 1
     with pytest.raises(Conflict, match="another action"):
         await scene.send(pane, "echo twice", key="k")

@@ -111,4 +111,5 @@ def test_a_run_has_its_event_and_captures():
     detection = build_detection(captures={"try_again_at": "3 PM"}, evidence={"resets_at": 5}, agent="codex")
     run = build_run(detection, workflow("a"), "ask", NOW, [workflow("b")])
     assert (run.event, run.pane, run.agent, run.mode) == (7, 3, "codex", "ask")
+    assert run.correlation == "event:7", "as the stored event has it"
     assert run.facts == {"try_again_at": "3 PM", "also_fits": "b", "resets_at": 5}

@@ -1,8 +1,9 @@
 """Read the hook spool, a file to which agent hooks append one line per event, even while no daemon is running.
 
-No line is lost or read twice: reading resumes at the position stored with the last record. A full spool is rotated (its
-file is renamed), and the new file is read once no process can append to the old one. When records are stored, their
-lines are overwritten with blanks, because they may hold secrets; rotated spools and payload files are removed.
+No line is lost or read twice: reading resumes at the position stored with the last record. That is all the place in the
+spool means: events are ordered by their times, because hooks run side by side. A full spool is rotated (its file is
+renamed), and the new file is read once no process can append to the old one. When records are stored, their lines are
+overwritten with blanks, because they may hold secrets; rotated spools and payload files are removed.
 """
 
 import contextlib
@@ -17,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.statements import hash_text
 from termvisor.agents.sources.source_reader import RESCAN_DELAY_S, SourceScanResult, open_for_reading
 from termvisor.agents.sources.tail import READ_CHUNK_BYTES, FileTail, TailLine
 from termvisor.clock import NS, Clock
@@ -50,6 +52,8 @@ class HookRecord(Struct, frozen=True):
     tmux: str = ""
     """The value of ``TMUX``: socket, server pid and session."""
     pid: int = 0
+    at: object = None
+    """When the hook ran; lines without a time are told apart by their place in the spool."""
     file: str = ""
     """The payload file, in the folder of the spool."""
 
@@ -235,7 +239,8 @@ class HookSpool:
             at=self._clock.now(),
             path=self.where,
             hint=hook_record.hint,
-            event_id=f"{position.life}@{line.end_offset}",
+            # A line that is written again, with the same time and content, is the same event.
+            event_id=hash_text(line.data) if hook_record.at else f"{position.life}@{line.end_offset}",
             seq=position.offset,
             life=position.life,
         )

@@ -9,6 +9,8 @@ from termvisor.actions.attempt import format_pane_location
 from termvisor.actions.pane_snapshot import AllowCallback, PaneAgent, PaneForeground, PaneSnapshot
 from termvisor.actions.permission_requests import PendingRequests
 from termvisor.agents.adapters.server_contract import SessionControl
+from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS
+from termvisor.agents.state.source_slots import find_last_dialog_time
 from termvisor.backends.pane_control import AttachedClient, PaneControl
 from termvisor.backends.tmux.pane_control import TmuxPaneControl
 from termvisor.capture.server_watcher import ServerWatcher
@@ -93,11 +95,14 @@ class LivePaneAccess:
         if agent_process is None:
             return None
         projection, session = tracker.get_projection(agent_process.id), tracker.get_session(agent_process.id)
+        state = projection.state if projection is not None else None
+        slots = tracker.state.knowledge.source_slots.get(agent_process.id, EMPTY_SOURCE_SLOTS)
         return PaneAgent(
             name=agent_process.agent,
             runtime=agent_process.id,
             pid=agent_process.pid,
-            state=projection.state.value if projection is not None else "unknown",
+            state=state.value if state is not None else "unknown",
+            has_shown_dialog=state is not None and find_last_dialog_time(slots) >= (state.since or 1),
             session=session.external_id if session is not None else "",
         )
 

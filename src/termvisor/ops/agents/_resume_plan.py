@@ -22,7 +22,7 @@ from termvisor.ops.api.services import Services
 
 ResumePlace = Literal["pane", "window", "session", ""]
 # End reasons of sessions that were not closed on purpose.
-INTERRUPTED_END_REASONS = ("pane_gone", "manual", "error")
+INTERRUPTED_END_REASONS = ("pane_gone", "error")
 MAX_SESSIONS_SEARCHED = 10_000
 # An agent that ends this close to the exit of its tmux server is assumed to have been killed by it.
 _SERVER_EXIT_WINDOW_NS = 60 * NS

@@ -263,7 +263,8 @@ OP = Operation(
     name="agents_sessions",
     summary="List agent sessions: model, tokens, cost, and the command that resumes each.",
     doc="""A session begins when an agent is recognized in a pane or starts a new conversation, and ends with it;
-`end_reason` is `completed`, `limit_reached`, `error`, `manual` or `pane_gone`. Usage that an agent does not report is
+`end_reason` is `manual` (its user left it), `completed` (its program ended with its task), `limit_reached`, `error` (it
+failed or was killed) or `pane_gone` (its pane was closed). Usage that an agent does not report is
 unknown, never 0. A cost with a `~` is estimated from the setting `agent_prices`; without a price for the model it is
 unknown.
 

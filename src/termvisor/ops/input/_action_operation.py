@@ -4,7 +4,7 @@ An acting operation builds a request, which `policy explain` and a dry run only 
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from msgspec import Meta, Struct, structs
 
@@ -13,7 +13,9 @@ from termvisor.model.action.action import Action
 from termvisor.model.action.approval import PolicyAnswer
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.model.terminal.pane import PaneView
+from termvisor.model.agent.state import PRECEDENCE
+from termvisor.model.terminal.pane import ActivityKind, PaneView
+from termvisor.ops.agents._pane_agents import parse_state_names
 from termvisor.ops.api.operation import Operation
 from termvisor.ops.api.services import Services
 from termvisor.ops.approvals import _approval_item
@@ -22,12 +24,19 @@ from termvisor.ops.render.action_text import describe_action, format_actor
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
+REQUIRABLE_STATES: tuple[str, ...] = tuple(dict.fromkeys((*PRECEDENCE, *get_args(ActivityKind))))
+"""The states of agents and the activities of panes."""
 # What the caller approves in advance: nothing, this action, or this kind of action for the session.
 ApprovalMode = Literal["none", "once", "session"]
 
 
-IfRuntime = Annotated[int | None, Meta(description="Require this process id in the pane.")]
-IfState = Annotated[str | None, Meta(description="Require this activity of the pane: prompt, command, alt_screen, …")]
+IfRuntime = Annotated[
+    int | None, Meta(description="Require this agent process: the `runtime` of `visor status` and of events.")
+]
+IfState = Annotated[
+    str | None,
+    Meta(description="Require one of these agent states (idle,completed) or activities (prompt, alt_screen)."),
+]
 IfUpdatedWithin = Annotated[
     Annotated[float, Meta(gt=0)] | None, Meta(description="Require output within this many seconds.")
 ]
@@ -80,7 +89,7 @@ def get_approval_mode(args: ActionArgs) -> ApprovalMode:
 
 
 def build_preconditions(args: ActionArgs) -> Preconditions:
-    """Return the preconditions given by the arguments."""
+    """Return the preconditions given by the arguments. Raises BadRequest for an unknown state."""
     preconditions = Preconditions(owner=args.owner, force_stale=args.force_stale, wait_for_answer=args.wait_answer_secs)
     # Operations whose effect does not depend on what the pane shows offer no preconditions on it.
     if not isinstance(args, PreconditionArgs):
@@ -93,7 +102,7 @@ def add_guards(preconditions: Preconditions, args: Any, tail_lines: int) -> Prec
     return structs.replace(
         preconditions,
         runtime=args.if_runtime,
-        state=args.if_state,
+        states=frozenset() if args.if_state is None else parse_state_names(args.if_state, REQUIRABLE_STATES),
         updated_within=args.if_updated_within,
         screen=args.if_screen,
         at_prompt=args.if_prompt,
