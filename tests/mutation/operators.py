@@ -97,7 +97,8 @@ def _change_node(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             rest = [other for other in node.values if other is not term]
             yield "term dropped", rest[0] if len(rest) == 1 else _copy_with(node, values=rest)
         yield "and/or swapped", _copy_with(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
-    elif isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
+    # A deadline is never met to the nanosecond.
+    elif isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS and "monotonic" not in ast.unparse(node):
         yield "comparison changed", _copy_with(node, ops=[COMPARISONS[type(node.ops[0])](), *node.ops[1:]])
     elif isinstance(node, ast.ExceptHandler) and not isinstance(node.body[0], ast.Pass):
         yield "handler emptied", _copy_with(node, body=[ast.Pass()])

@@ -76,3 +76,10 @@ def test_deadlines_are_listed() -> None:
         to_ns(15) + 1,
         to_ns(600) + 1,
     ]
+
+
+def test_a_stale_screen_keeps_nothing_fresh() -> None:
+    assert read_freshness(90_000, build_signal(0, "hook", "running"), build_working_screens(1)) == {
+        "hook": "stale",
+        "screen": "stale",
+    }

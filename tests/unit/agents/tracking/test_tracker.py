@@ -215,3 +215,15 @@ async def test_a_clock_set_back_without_a_daemon_is_detected(tracker_scene, monk
     assert tracker_scene.states[0].since == tracker_scene.now()
     await tracker_scene.pass_time(122)
     assert tracker_scene.states[0].value == "idle"
+
+
+async def test_rules_for_a_version_get_the_version_of_the_running_agent(tracker_scene):
+    await tracker_scene.submit(
+        build_agent_started(tracker_scene.now()),
+        build_signal(tracker_scene.now(1), "running", payload={"session": "s", "version": "2.1.0"}),
+    )
+    (presence,) = tracker_scene.tracker.list_presences(PaneId(1))
+    assert tracker_scene.tracker.get_version(ONE) == presence.version == "2.1.0"
+    assert (presence.agent_process, presence.agent, presence.began_at, presence.ended_at, presence.has_process) == (
+        ONE, "toy", tracker_scene.now(), None, True,
+    )  # fmt: skip

@@ -141,3 +141,10 @@ async def test_an_unencodable_result_is_an_internal_error() -> None:
     collector = ResponseCollector()
     await handle_rpc(ClientContext(Odd(), ME), jsonrpc.RpcRequest("echo", {}, 1), collector)
     assert collector.answers[0].error is not None
+
+
+async def test_an_operation_that_is_followed_streams_its_items() -> None:
+    items = [answer.params.item for answer in (await call_method("audit", count=2, follow=True))[:-1]]
+    assert items == [0, 1]
+    (answer,) = await call_method("echo", follow=False)
+    assert answer.result == {"follow": False}

@@ -1,0 +1,175 @@
+"""The gate with a scripted pane: whole outcomes, and what it refuses before it acts."""
+
+import os
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from termvisor.actions.approvals import ApprovalQueue
+from termvisor.actions.executor import ActionExecutor
+from termvisor.actions.gate import Gate
+from termvisor.actions.policy_check import PolicyChecker, PolicyFile
+from termvisor.errors import NeedsApproval, NotFound, Refused, StaleSnapshot
+from termvisor.model.action.action import Action, Actor, AnswerDialog, Interrupt, QuitAgent, SendText, SetTitle
+from termvisor.model.action.outcome import DeliveryRecord, Outcome
+from termvisor.model.action.preconditions import Preconditions
+from termvisor.model.ids import PaneId
+from termvisor.policy.path_rules import PathScope
+from termvisor.store import Store
+from termvisor.testing.memory_store import open_memory_store
+from tests.property.faulty_pane import FaultyPane
+from tests.unit.actions.gate_scene import ME, ScriptedPolicy
+
+PANE = PaneId(1)
+SEND = SendText(pane=PANE, text="make test")
+
+
+class GateOnScriptedPane:
+    def __init__(self, screen: str = "", policy: object = None):
+        self.pane, self.policy = FaultyPane(screen), policy or ScriptedPolicy()
+        self.store: Store = open_memory_store(self.pane)
+        self.approvals = ApprovalQueue(self.store, self.pane)
+        self.gate = Gate(
+            store=self.store,
+            panes=self.pane,
+            policy=self.policy,
+            approvals=self.approvals,
+            executor=ActionExecutor(self.pane, self.pane),
+            clock=self.pane,
+            hash_key=b"0123456789abcdef",
+        )
+
+    async def run(self, action: Action, actor: Actor = ME, **preconditions: object) -> Outcome:
+        await self.store.panes.find_or_add(self.pane.view.instance, self.pane.view.facts, at=1)
+        return await self.gate.run(action, actor, Preconditions(correlation="c", **preconditions))
+
+    async def list_stages(self) -> list[tuple[str, str, str]]:
+        return [(entry.stage, entry.outcome, entry.why) for entry in await self.store.audit.list()]
+
+
+@pytest.mark.parametrize(
+    ("screen", "action", "expected"),
+    [
+        ("", SEND, Outcome(status="delivered", why="command_started", key="c", bytes_sent=9, lines=0)),
+        ("idle", SEND, Outcome(status="delivered", why="left_input", key="c", bytes_sent=9, lines=0, channel="keys")),
+        (
+            "dialog",
+            AnswerDialog(pane=PANE, agent="codex", choice="allow"),
+            Outcome(status="done", why="dialog_left", channel="keys"),
+        ),
+        ("working", Interrupt(pane=PANE, agent="codex"), Outcome(status="done", why="interrupted", channel="keys")),
+        ("idle", QuitAgent(pane=PANE, agent="codex"), Outcome(status="done", why="left", channel="keys")),
+        (
+            "",
+            SetTitle(pane=PANE, title="new"),
+            Outcome(status="done", former={"former_title": "former", "title": "new"}),
+        ),
+    ],
+)
+async def test_an_outcome_is_complete(screen, action, expected):
+    scene = GateOnScriptedPane(screen)
+    assert await scene.run(action) == replace(expected, pane=PANE, correlation="c")
+    assert await scene.list_stages() == [("intent", "", ""), ("outcome", expected.status, expected.why)]
+
+
+@pytest.mark.parametrize(
+    ("screen", "action", "why", "text"),
+    [
+        ("dialog", AnswerDialog(pane=PANE, agent="codex", choice="allow"), "still_shown", "the dialog is still shown"),
+        ("working", Interrupt(pane=PANE, agent="codex"), "still_at_work", "the agent did not stop within 5 s"),
+        ("idle", QuitAgent(pane=PANE, agent="codex"), "still_there", "the agent did not exit within 10 s"),
+    ],
+)
+async def test_an_agent_that_ignores_its_keys_is_reported(screen, action, why, text):
+    scene = GateOnScriptedPane(screen)
+    scene.pane._react = lambda keys: None
+    expected = Outcome(status="unknown", why=why, text=text, pane=PANE, channel="keys", correlation="c")
+    assert await scene.run(action) == expected
+    assert await scene.list_stages() == [("intent", "", ""), ("outcome", "unknown", why)]
+
+
+async def test_hooks_that_keep_changing_the_action_are_refused():
+    class RestlessPolicy(ScriptedPolicy):
+        async def check(self, action, actor, snapshot):
+            return replace(await self.preview(action, actor, snapshot), action=replace(action, text=action.text + "!"))
+
+    scene = GateOnScriptedPane(policy=RestlessPolicy())
+    with pytest.raises(Refused, match="keep changing") as refused:
+        await scene.run(SEND)
+    assert (refused.value.details["outcome"], scene.pane.typed) == ("denied", [])
+
+
+async def test_a_changed_action_is_executed_instead_of_the_requested_one():
+    class ChangingPolicy(ScriptedPolicy):
+        async def check(self, action, actor, snapshot):
+            return replace(await self.preview(action, actor, snapshot), action=replace(action, text="make check"))
+
+    scene = GateOnScriptedPane(policy=ChangingPolicy())
+    assert (await scene.run(SEND)).status == "delivered"
+    assert scene.pane.submitted == ["make check"]
+
+
+async def test_a_caller_that_asks_for_approval_gets_it_unless_the_policy_denies():
+    scene = GateOnScriptedPane()
+    with pytest.raises(NeedsApproval) as asked:
+        await scene.run(SEND, asks=True)
+    assert (await scene.store.approvals.find(asked.value.details["question"])).reasons[-1].id == "asked_for"
+    scene.policy.answer = "deny"
+    with pytest.raises(Refused, match="the policy denies this: the test says so") as denied:
+        await scene.run(SEND, asks=True)
+    assert denied.value.details == {
+        "outcome": "denied",
+        "correlation": "c",
+        "reasons": ["rule test: deny", "default asked_for: ask"],
+        "retry_at": None,
+    }
+    assert scene.pane.typed == []
+
+
+async def test_an_after_hook_is_told_the_outcome_of_every_kind_of_action(tmp_path):
+    hook, told = tmp_path / "hook", tmp_path / "told"
+    hook.write_text(f"#!/bin/sh\ncat >> {told}; echo >> {told}\n")
+    os.chmod(hook, 0o700)
+    path = tmp_path / "policy.toml"
+    path.write_text(f'[[hook]]\nid = "h"\nprogram = ["{hook}"]\nruns = "after"\n')
+    scene = GateOnScriptedPane()
+    scene.gate._policy = scene.gate._delivery._policy = PolicyChecker(PolicyFile(str(path)), PathScope(), scene.pane)
+    await scene.run(SEND)
+    await scene.run(SetTitle(pane=PANE, title="new"))
+    calls = [msgspec.json.decode(line) for line in told.read_bytes().splitlines()]
+    assert [(call["stage"], call["kind"], call["outcome"], call["why"]) for call in calls] == [
+        ("after", "send_text", "delivered", "command_started"),
+        ("after", "set_title", "done", ""),
+    ]
+    assert [(call["actor"]["kind"], call["place"]["session"]) for call in calls] == [("human", "work")] * 2
+
+
+async def test_a_delivery_whose_pane_is_gone_is_recovered_as_unknown():
+    scene = GateOnScriptedPane()
+    await scene.run(SEND)
+    (intent, _) = await scene.store.audit.list()
+    lost = DeliveryRecord(key="lost", correlation="lost", pane=PANE, action_hash="", begun_at=1, step="submitting")
+    await scene.store.deliveries.begin(lost, replace(intent, id=0, correlation="lost", stage="intent"))
+    scene.pane.is_gone = True
+    await scene.gate.recover(await scene.store.deliveries.list_open())
+    recovered = await scene.store.deliveries.find_by_key("lost")
+    assert (recovered.status, recovered.why) == ("unknown", "interrupted")
+    assert (await scene.list_stages())[-1] == ("outcome", "unknown", "interrupted")
+
+
+async def test_a_pane_that_closes_after_its_snapshot_is_refused_and_logged():
+    scene = GateOnScriptedPane()
+    real = scene.store.deliveries.begin
+
+    async def begin(*args):
+        scene.pane.is_gone = True
+        return await real(*args)
+
+    scene.store.deliveries.begin = begin
+    with pytest.raises(StaleSnapshot) as refused:
+        await scene.run(SEND)
+    assert refused.value.details["why"] == "pane_gone"
+    assert await scene.list_stages() == [("intent", "", ""), ("outcome", "refused", "pane_gone")]
+    with pytest.raises(NotFound):
+        await scene.run(SEND, key="other")
