@@ -41,8 +41,18 @@ def test_a_duplicate_changes_nothing() -> None:
         ),
         (build_signal(5, "hook", "running", event_at=to_ns(9999)), build_signal(6, "hook", "idle"), None),
         (build_signal(5, "hook", "running"), build_signal(4, "registry", "idle"), None),
+        (build_signal(5, "hook", "running"), build_signal(5, "hook", "idle", dedupe_key="other"), "late_event"),
     ],
-    ids=["older", "newer", "lower number", "higher number", "a new life", "a clock that is ahead", "another source"],
+    ids=[
+        "older",
+        "newer",
+        "lower number",
+        "higher number",
+        "a new life",
+        "a clock that is ahead",
+        "another source",
+        "the same place",
+    ],
 )
 def test_only_a_newer_signal_of_the_same_source_counts(last, next_, reason: str | None) -> None:
     assert find_drop_reason(apply_signals(last), next_) == reason
