@@ -42,7 +42,7 @@ def list_mutants(path: str, text: str) -> Iterator[Mutant]:
     tree = ast.parse(text)
     for owner, node, lines in _walk(tree, range(0)):
         for kind, changed in _change_node(node):
-            change = f"{_format_node(node)}  →  {_format_node(changed)}"
+            change = _describe_change(node, changed)
             yield Mutant(path, getattr(node, "lineno", lines.start), lines, kind, change, (tree, owner, node, changed))
 
 
@@ -123,6 +123,13 @@ def _copy_with(node: ast.AST, **fields: object) -> ast.AST:
     for name, value in fields.items():
         setattr(changed, name, value)
     return changed
+
+
+def _describe_change(node: ast.AST, changed: ast.AST) -> str:
+    if isinstance(node, ast.Call) and isinstance(changed, ast.Call):
+        (dropped,) = (keyword for keyword in node.keywords if keyword not in changed.keywords)
+        return f"{_format_node(node.func)}(…, {_format_node(dropped)})  →  {_format_node(node.func)}(…)"
+    return f"{_format_node(node)}  →  {_format_node(changed)}"
 
 
 def _format_node(node: ast.AST) -> str:

@@ -6,46 +6,30 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from termvisor.actions.approvals import ApprovalQueue
-from termvisor.actions.executor import ActionExecutor
-from termvisor.actions.gate import Gate
 from termvisor.actions.policy_check import PolicyChecker, PolicyFile
 from termvisor.errors import NeedsApproval, NotFound, Refused, StaleSnapshot
-from termvisor.model.action.action import Action, Actor, AnswerDialog, Interrupt, QuitAgent, SendText, SetTitle
+from termvisor.model.action.action import (
+    Activate,
+    AnswerDialog,
+    AskPerson,
+    Attach,
+    Interrupt,
+    Kill,
+    QuitAgent,
+    RunWorkflow,
+    SendKeys,
+    SendText,
+    SetTitle,
+    Spawn,
+)
 from termvisor.model.action.outcome import DeliveryRecord, Outcome
-from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.ids import PaneId
 from termvisor.policy.path_rules import PathScope
-from termvisor.store import Store
-from termvisor.testing.memory_store import open_memory_store
-from tests.property.faulty_pane import FaultyPane
-from tests.unit.actions.gate_scene import ME, ScriptedPolicy
+from tests.unit.actions.gate_scene import ScriptedPolicy
+from tests.unit.actions.scripted_gate import GateOnScriptedPane
 
 PANE = PaneId(1)
 SEND = SendText(pane=PANE, text="make test")
-
-
-class GateOnScriptedPane:
-    def __init__(self, screen: str = "", policy: object = None):
-        self.pane, self.policy = FaultyPane(screen), policy or ScriptedPolicy()
-        self.store: Store = open_memory_store(self.pane)
-        self.approvals = ApprovalQueue(self.store, self.pane)
-        self.gate = Gate(
-            store=self.store,
-            panes=self.pane,
-            policy=self.policy,
-            approvals=self.approvals,
-            executor=ActionExecutor(self.pane, self.pane),
-            clock=self.pane,
-            hash_key=b"0123456789abcdef",
-        )
-
-    async def run(self, action: Action, actor: Actor = ME, **preconditions: object) -> Outcome:
-        await self.store.panes.find_or_add(self.pane.view.instance, self.pane.view.facts, at=1)
-        return await self.gate.run(action, actor, Preconditions(correlation="c", **preconditions))
-
-    async def list_stages(self) -> list[tuple[str, str, str]]:
-        return [(entry.stage, entry.outcome, entry.why) for entry in await self.store.audit.list()]
 
 
 @pytest.mark.parametrize(
@@ -173,3 +157,53 @@ async def test_a_pane_that_closes_after_its_snapshot_is_refused_and_logged():
     assert await scene.list_stages() == [("intent", "", ""), ("outcome", "refused", "pane_gone")]
     with pytest.raises(NotFound):
         await scene.run(SEND, key="other")
+
+
+@pytest.mark.parametrize(
+    ("action", "expected", "effects"),
+    [
+        (
+            Kill(pane=PANE, signal="TERM"),
+            Outcome(status="done", pane=PANE, pid=1000, text="SIGTERM was sent"),
+            ["TERM"],
+        ),
+        (Kill(pane=PANE, closes_pane=True), Outcome(status="done", pane=PANE), ["close"]),
+        (Activate(pane=PANE), Outcome(status="done", pane=PANE, former={"former_front": "%1"}), ["activate"]),
+        (Attach(pane=PANE), Outcome(status="done", pane=PANE), []),
+        (AskPerson(question="Go?", request="r", pane=PANE), Outcome(status="done", pane=PANE), []),
+        (RunWorkflow(workflow="w", pane=PANE), Outcome(status="done", pane=PANE), []),
+        (SendKeys(pane=PANE, keys=("C-l",)), Outcome(status="done", pane=PANE), []),
+        (
+            Spawn(where="window", command=("sleep", "9")),
+            Outcome(status="done", mux_pane="%2", pid=2000, former={"mux_pane": "%2", "pid": 2000}),
+            ["open"],
+        ),
+    ],
+)
+async def test_the_outcome_of_a_change_says_what_was_changed(action, expected, effects):
+    scene = GateOnScriptedPane()
+    assert await scene.run(action) == replace(expected, correlation="c")
+    assert scene.pane.effects == effects
+    (_, outcome) = await scene.store.audit.list()
+    assert expected.former.items() <= outcome.observed.items()
+
+
+@pytest.mark.parametrize("title", ["x" * 501, "token ghp_" + "a1B2c3D4" * 4 + "e5F6"])
+async def test_a_title_that_may_not_be_stored_is_not_logged(title):
+    scene = GateOnScriptedPane()
+    assert (await scene.run(SetTitle(pane=PANE, title=title))).former == {"former_title": "former"}
+
+
+async def test_an_action_on_another_program_is_refused_with_what_was_found():
+    scene = GateOnScriptedPane()
+    real = scene.pane.press
+
+    async def press(*args):
+        scene.pane.is_replaced = True
+        return await real(*args)
+
+    scene.pane.press = press
+    with pytest.raises(StaleSnapshot) as refused:
+        await scene.run(SendKeys(pane=PANE, keys=("C-l",)))
+    assert (refused.value.details["why"], scene.pane.pressed) == ("stale_command", [])
+    assert await scene.list_stages() == [("intent", "", ""), ("outcome", "failed", "stale_snapshot")]
