@@ -2,9 +2,10 @@
 
     make mutate PKG=actions SEED=7 MINUTES=5
 
-Works on a copy of the source; the checkout is never changed. First all tests of the package run once, to record which
-functions each of them calls. A mutant is then shown to the tests that call its function, quick files first. It counts
-as noticed if one of them fails or does not end. Mutants that `equivalent.txt` lists with a reason are left out.
+Works on a copy of the source; the checkout is never changed. First the tests of the package, and others that import it,
+run once, to record which functions each of them calls. A mutant is then shown to the tests that call its function, quick
+files first. It counts as noticed if one of them fails or does not end. Mutants that `equivalent.txt` lists with a reason
+are left out.
 """
 
 import argparse
@@ -91,9 +92,9 @@ class MutationRun:
         self._root, self._work, self._seed = root, work, seed
         (name,) = (path.parent.name for path in root.glob("src/*/__init__.py"))
         self._sources = sorted((root / "src" / name / package).rglob("*.py"))
-        imported = re.compile(rf"\b{name}\.{package.replace('/', '.')}\b")
-        laws = [path for path in sorted(root.glob("tests/property/test_*.py")) if imported.search(path.read_text())]
-        self._tests = [*sorted((root / "tests/unit" / package).rglob("test_*.py")), *laws]
+        own, imported = root / "tests/unit" / package, re.compile(rf"\b{name}\.{package.replace('/', '.')}\b")
+        tests = (path for room in ("unit", "property", "fuzz") for path in (root / "tests" / room).rglob("test_*.py"))
+        self._tests = sorted(path for path in tests if own in path.parents or imported.search(path.read_text()))
         shutil.copytree(root / "src", work / "src")
         self._records = self._load_records()
         self._file_seconds: defaultdict[str, float] = defaultdict(float)
