@@ -3,9 +3,9 @@
     make mutate PKG=actions SEED=7 MINUTES=5
 
 Works on a copy of the source; the checkout is never changed. First the tests of the package, and others that import it,
-run once, to record which functions each of them calls. A mutant is then shown to the tests that call its function, quick
-files first. It counts as noticed if one of them fails or does not end. Mutants that `equivalent.txt` lists with a reason
-are left out.
+run once, to record which functions each of them calls. A mutant is then shown to the tests that call its function,
+quick files first. It counts as noticed if one of them fails or does not end. Mutants that `equivalent.txt` lists with
+a reason are left out.
 """
 
 import argparse
