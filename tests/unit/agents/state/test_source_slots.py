@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from termvisor.agents.state.source_slots import SourceSlots, apply_signal
+from termvisor.agents.state.source_slots import SourceSlot, SourceSlots, apply_signal
 from tests.builtin_thresholds import DEFAULT_THRESHOLDS
 from tests.unit.agents.state.signal_scene import build_screen_signal, build_signal, to_ns
 
@@ -117,3 +117,25 @@ def test_consecutive_screens_without_an_agent_are_counted() -> None:
     assert apply_signals(*missed).slots["screen"].misses == 2
     assert apply_signals(*missed, build_signal(3, "screen")).slots["screen"].misses == 2
     assert apply_signals(*missed, build_screen_signal(3, "idle")).slots["screen"].misses == 0
+
+
+def test_a_repeated_statement_keeps_the_one_before_it() -> None:
+    hook = apply_signals(
+        build_signal(1, "hook", "running"), build_signal(5, "hook", "idle"), build_signal(6, "hook", "idle")
+    ).slots["hook"]
+    assert (hook.previous_statement.state, hook.statement.state, hook.statement.since) == ("running", "idle", to_ns(5))
+    screen = apply_signals(build_screen_signal(1, "running", moved=1), build_screen_signal(5, "error")).slots["screen"]
+    assert screen.previous_statement is None
+
+
+def test_a_heartbeat_of_a_screen_changes_nothing_that_it_showed() -> None:
+    shown = build_screen_signal(1, "running", moved=1, payload={"rule": "working"})
+    (before,) = apply_signals(shown).slots.values()
+    (after,) = apply_signals(shown, build_signal(2, "screen")).slots.values()
+    assert (after.rule, after.screen_history, after.statement, after.misses) == (
+        "working", before.screen_history, before.statement, 0,
+    )  # fmt: skip
+    (later,) = apply_signals(shown, build_screen_signal(3, "running", moved=3)).slots.values()
+    assert later.rule == ""
+    (told,) = apply_signals(build_signal(1, "hook", "running", payload={"rule": "x"})).slots.values()
+    assert (told.rule, told.screen_history) == ("", SourceSlot().screen_history)
