@@ -101,7 +101,7 @@ def test_a_title_does_not_keep_a_stale_screen_fresh() -> None:
 
 
 def test_the_deadlines_of_flags_tasks_and_screens_are_listed() -> None:
-    limit = FlagUpdate(usage_limited=True, resets_at=to_ns(3605))
+    limit = FlagUpdate(usage_limited=True, resets_at=to_ns(3600))
     facts = [
         build_signal(1, "hook", "running", flags=limit),
         build_signal(2, "hook", kind="task_began", task="a"),
