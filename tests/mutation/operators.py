@@ -86,6 +86,8 @@ def _is_untested(node: ast.AST) -> bool:
             node.func if isinstance(node, ast.Call) else node.targets[0] if isinstance(node, ast.Assign) else node.value
         )
         return ast.unparse(named).partition(".")[0] in UNTESTED_NAMES
+    if isinstance(node, ast.If | ast.ExceptHandler) and not getattr(node, "orelse", []):
+        return all(isinstance(line, ast.Pass) or _is_untested(line) for line in node.body)
     return isinstance(node, ast.JoinedStr | ast.Import | ast.ImportFrom)
 
 
@@ -100,7 +102,7 @@ def _change_node(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     # A deadline is never met to the nanosecond.
     elif isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS and "monotonic" not in ast.unparse(node):
         yield "comparison changed", _copy_with(node, ops=[COMPARISONS[type(node.ops[0])](), *node.ops[1:]])
-    elif isinstance(node, ast.ExceptHandler) and not isinstance(node.body[0], ast.Pass):
+    elif isinstance(node, ast.ExceptHandler):
         yield "handler emptied", _copy_with(node, body=[ast.Pass()])
     elif isinstance(node, ast.Call):
         for dropped in filter(lambda keyword: keyword.arg, node.keywords):

@@ -75,7 +75,7 @@ def test_every_mutant_changes_one_place_and_the_next_starts_from_the_original() 
 def test_what_no_test_should_notice_is_not_changed() -> None:
     untested = [
         "import a", '"""Doc."""', "log.info('x')", "class A(Protocol):\n    def f(self): return 1", "x: Literal['a']",
-        "def __repr__(self): return 'a'", "x = f'a{b}'", "class B(C, frozen=True): ...",
+        "def __repr__(self): return 'a'", "x = f'a{b}'", "if a == b: log.info(c)", "class B(C, frozen=True): ...",
     ]  # fmt: skip
     found = [mutant.change for text in untested for mutant in list_mutants("a.py", text)]
     assert found == ["x = f'a{b}'  →  pass"]

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from termvisor.daemon.server.connection import ConnectionLimits
-from termvisor.daemon.server.listener import MAX_CLIENTS, bind_daemon_socket, compute_max_clients
+from termvisor.daemon.server.listener import MAX_CLIENTS, OverloadHandler, bind_daemon_socket, compute_max_clients
 from termvisor.errors import Conflict, Unavailable
 from termvisor.protocol import command_protocol
+from termvisor.protocol.unix_socket import PeerProcess
 from tests.unit.daemon.fake_request_handler import FakeRequestHandler, connect_client, run_socket_server
 from tests.unit.wait_until import wait_until
 
@@ -162,3 +163,21 @@ async def test_shutdown_works_above_the_client_limit(path: str) -> None:
 
 def test_the_client_limit_leaves_descriptors_for_panes_and_files() -> None:
     assert 0 < compute_max_clients() <= MAX_CLIENTS
+
+
+async def test_beyond_the_limit_every_operation_is_refused_and_the_daemon_can_still_be_stopped() -> None:
+    handler = FakeRequestHandler()
+    overloaded, peer = OverloadHandler(handler, 7), PeerProcess(1000, 42)
+    request = command_protocol.CommandRequest(("echo",))
+    calls = (
+        overloaded.call_operation("echo", {}, peer),
+        anext(overloaded.run_command(request, peer)),
+        anext(overloaded.stream_operation("watch_numbers", {"count": 1}, peer)),
+    )
+    for call in calls:
+        with pytest.raises(Unavailable, match="more than 7 clients"):
+            await call
+    await overloaded.reload()
+    overloaded.stop(keep_recorder=True)
+    assert (handler.reloads, handler.stopped.is_set(), handler.keeps_recorder) == (1, True, True)
+    assert overloaded.get_hello() == handler.get_hello()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from termvisor.daemon.server.dispatcher import ClientContext, handle_command, handle_rpc
+from termvisor.daemon.server.dispatcher import ClientContext, ClientDisconnected, handle_command, handle_rpc
+from termvisor.errors import NotFound
 from termvisor.protocol import command_protocol, jsonrpc
 from termvisor.protocol.unix_socket import PeerProcess
 from tests.unit.daemon.fake_request_handler import FakeRequestHandler
@@ -148,3 +149,60 @@ async def test_an_operation_that_is_followed_streams_its_items() -> None:
     assert items == [0, 1]
     (answer,) = await call_method("echo", follow=False)
     assert answer.result == {"follow": False}
+
+
+@pytest.mark.parametrize("request_", ["stream", "call", "command", "hook"])
+async def test_a_client_that_left_ends_its_request_and_gets_no_error(request_: str) -> None:
+    sent: list[bytes] = []
+
+    async def send(data: bytes) -> None:
+        sent.append(data)
+        raise ClientDisconnected
+
+    caller = ClientContext(FakeRequestHandler(), ME)
+    with pytest.raises(ClientDisconnected):
+        if request_ in ("command", "hook"):
+            await handle_command(
+                caller, command_protocol.encode_request(command_protocol.CommandRequest((request_,))), send
+            )
+        else:
+            method = {"stream": "watch_numbers", "call": "echo"}[request_]
+            await handle_rpc(caller, jsonrpc.RpcRequest(method, {"count": 3}, 1), send)
+    assert len(sent) == 1
+
+
+async def test_a_failed_hook_is_answered_with_its_error() -> None:
+    class Failing(FakeRequestHandler):
+        async def run_command(self, request: command_protocol.CommandRequest, _who: PeerProcess):
+            yield command_protocol.encode_output(b"o", b"first")
+            raise NotFound("no pane 7", hint="See `visor list-panes`.")
+
+    collector = ResponseCollector()
+    data = command_protocol.encode_request(command_protocol.CommandRequest(("hook", "claude_code")))
+    await handle_command(ClientContext(Failing(), ME), data, collector)
+    assert [(kind, text) for kind, _, text in collector.frames] == [
+        (b"a", b""),
+        (b"o", b"first"),
+        (b"e", b"visor: no pane 7\nhint: See `visor list-panes`.\n"),
+        (b"x", b""),
+    ]
+    assert collector.frames[-1][1] == NotFound.exit_status
+
+
+async def test_only_a_hook_gets_heartbeats_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("termvisor.daemon.server.dispatcher.HEARTBEAT_INTERVAL_S", 0.001)
+    for command, is_alive in (("hook", True), ("wait", False)):
+        beats: list[bytes] = []
+        handler = FakeRequestHandler()
+        handler._hook = handler._wait  # type: ignore[attr-defined]
+
+        async def send(data: bytes, beats: list[bytes] = beats, handler: FakeRequestHandler = handler) -> None:
+            beats.extend(kind for kind, _, _ in command_protocol.FrameDecoder().feed(data) if kind == b"a")
+            if len(beats) == 3:
+                handler.may_finish.set()
+
+        if not is_alive:
+            handler.may_finish.set()
+        data = command_protocol.encode_request(command_protocol.CommandRequest((command,)))
+        await handle_command(ClientContext(handler, ME), data, send)
+        assert (len(beats) >= 3) is is_alive
