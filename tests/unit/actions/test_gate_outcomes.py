@@ -207,3 +207,24 @@ async def test_an_action_on_another_program_is_refused_with_what_was_found():
         await scene.run(SendKeys(pane=PANE, keys=("C-l",)))
     assert (refused.value.details["why"], scene.pane.pressed) == ("stale_command", [])
     assert await scene.list_stages() == [("intent", "", ""), ("outcome", "failed", "stale_snapshot")]
+
+
+async def test_a_new_window_is_opened_in_the_session_of_its_pane():
+    scene, opened = GateOnScriptedPane(), []
+    real = scene.pane.open_pane
+
+    async def open_pane(spawn, beside):
+        opened.append((spawn.session, beside))
+        return await real(spawn, beside)
+
+    scene.pane.open_pane = open_pane
+    for spawn in (
+        Spawn(where="window", beside=PANE),
+        Spawn(where="window", beside=PANE, session="named"),
+        Spawn(where="pane", beside=PANE),
+        Spawn(where="window", session="alone"),
+    ):
+        await scene.run(spawn)
+    assert opened == [("$1", "%1"), ("named", "%1"), ("", "%1"), ("alone", None)]
+    with pytest.raises(NotFound, match="account 'openai/x' not found"):
+        await scene.run(Spawn(where="window", account="openai/x"))

@@ -136,3 +136,11 @@ def test_an_input_that_begins_above_the_screen_is_unknown():
 def test_the_guard_of_a_long_text_uses_its_ends():
     text = f"begin here\n{'an-uncommonly-long-word ' * 20}\nand end there"
     assert find_guard_piece(text, 80) in ("begin here", "and end there")
+
+
+def test_the_rows_of_a_programs_input_are_lines():
+    box = ("╭────────╮", "│ > one  │", "│ two    │", "│ three  │", "╰────────╯")
+    typed = read_program_input(screen(*box, x=5, y=2))
+    assert typed is not None
+    assert typed.before.split("\n") == ["╭────────╮", "│ > one  │", "│ two"]
+    assert typed.behind.split("\n") == ["│", "│ three  │", "╰────────╯"]

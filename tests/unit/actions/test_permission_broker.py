@@ -5,13 +5,17 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from termvisor.actions.permission_requests import PendingRequests, PermissionBroker, PermissionDialog
+from termvisor.actions.pane_snapshot import AgentInteraction
+from termvisor.actions.permission_requests import PendingRequests, PermissionBroker, PermissionDialog, find_dialog
+from termvisor.agents.adapters.keyboard import KeyPress
 from termvisor.errors import Conflict, Refused, TimedOut
 from termvisor.model.action.action import Actor, AnswerAgent, AnswerDialog
 from termvisor.model.action.outcome import Outcome
-from termvisor.model.ids import PaneId
+from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
+from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, TargetName
 from tests.unit.actions.scripted_screen import build_snapshot
 from tests.unit.actions.scripted_session import PERMISSION_REQUEST, ScriptedSessionControl
+from tests.unit.agents.adapters.codex.test_screen import ASKED, HITS
 
 ME = Actor(kind="workflow", uid=1, pid=2, name="inbox")
 PANE = PaneId(1)
@@ -163,3 +167,39 @@ def test_a_dialog_whose_hook_was_just_answered_is_still_pending():
     assert not pending.is_pending(pane, "server")
     now[0] = 16.0
     assert not pending.is_pending(pane, "dialog")
+
+
+CODEX = AgentProcess(
+    id=RuntimeId(1), pane=PANE, place=PaneLocation(TargetName("local"), "", MuxPaneId("%1")), agent="codex", pid=1000,
+    pid_started=9, cwd="/src", started_at=0,
+)  # fmt: skip
+
+
+def test_a_dialog_is_found_only_if_its_agent_can_be_allowed_and_denied():
+    shown = build_snapshot(ASKED)
+    rows = shown.interaction.find_choice_keys(shown.screen, "allow").rows
+    expected = PermissionDialog(pane=PANE, agent="codex", rows=rows, command="touch x", cwd="/src")
+    assert find_dialog(shown, CODEX, "touch x") == expected
+    without_denial = [row for row in ASKED if "3. No" not in row]
+    for other in (
+        build_snapshot(HITS["working"]),
+        build_snapshot(without_denial),
+        replace(shown, agent=None),
+        replace(shown, agent=replace(shown.agent, runtime=RuntimeId(2))),
+        replace(shown, agent=replace(shown.agent, name="generic")),
+    ):
+        assert find_dialog(other, CODEX, "touch x") is None
+
+
+@pytest.mark.parametrize(
+    ("allow", "deny"),
+    [(None, ("a",)), (("a",), None), (("a",), ("b",)), ((), ())],
+    ids=["no key allows", "no key denies", "two dialogs", "no rows"],
+)
+def test_a_dialog_whose_keys_are_uncertain_is_not_found(monkeypatch, allow, deny):
+    keys = {
+        name: None if rows is None else KeyPress(keys=("x",), rows=rows)
+        for name, rows in (("allow", allow), ("deny", deny))
+    }
+    monkeypatch.setattr(AgentInteraction, "find_choice_keys", lambda _self, _screen, choice: keys[choice])
+    assert find_dialog(build_snapshot(ASKED), CODEX, "") is None
