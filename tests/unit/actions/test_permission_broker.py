@@ -198,7 +198,7 @@ def test_a_dialog_is_found_only_if_its_agent_can_be_allowed_and_denied():
 )
 def test_a_dialog_whose_keys_are_uncertain_is_not_found(monkeypatch, allow, deny):
     keys = {
-        name: None if rows is None else KeyPress(keys=("x",), rows=rows)
+        name: None if rows is None else KeyPress(keys=("x",), rows=rows, rule="r")
         for name, rows in (("allow", allow), ("deny", deny))
     }
     monkeypatch.setattr(AgentInteraction, "find_choice_keys", lambda _self, _screen, choice: keys[choice])
