@@ -1,5 +1,7 @@
 """One request and its answer."""
 
+import asyncio
+
 import pytest
 
 from termvisor.daemon.server.dispatcher import ClientContext, ClientDisconnected, handle_command, handle_rpc
@@ -151,23 +153,29 @@ async def test_an_operation_that_is_followed_streams_its_items() -> None:
     assert answer.result == {"follow": False}
 
 
-@pytest.mark.parametrize("request_", ["stream", "call", "command", "hook"])
-async def test_a_client_that_left_ends_its_request_and_gets_no_error(request_: str) -> None:
+def encode_command(*argv: str) -> bytes:
+    return command_protocol.encode_request(command_protocol.CommandRequest(argv))
+
+
+@pytest.mark.parametrize(
+    "run_request",
+    [
+        lambda caller, send: handle_rpc(caller, jsonrpc.RpcRequest("watch_numbers", {"count": 3}, 1), send),
+        lambda caller, send: handle_rpc(caller, jsonrpc.RpcRequest("echo", {}, 1), send),
+        lambda caller, send: handle_command(caller, encode_command("echo"), send),
+        lambda caller, send: handle_command(caller, encode_command("hook"), send),
+    ],
+    ids=["stream", "call", "command", "hook"],
+)
+async def test_a_client_that_left_ends_its_request_and_gets_no_error(run_request) -> None:
     sent: list[bytes] = []
 
     async def send(data: bytes) -> None:
         sent.append(data)
         raise ClientDisconnected
 
-    caller = ClientContext(FakeRequestHandler(), ME)
     with pytest.raises(ClientDisconnected):
-        if request_ in ("command", "hook"):
-            await handle_command(
-                caller, command_protocol.encode_request(command_protocol.CommandRequest((request_,))), send
-            )
-        else:
-            method = {"stream": "watch_numbers", "call": "echo"}[request_]
-            await handle_rpc(caller, jsonrpc.RpcRequest(method, {"count": 3}, 1), send)
+        await run_request(ClientContext(FakeRequestHandler(), ME), send)
     assert len(sent) == 1
 
 
@@ -178,8 +186,7 @@ async def test_a_failed_hook_is_answered_with_its_error() -> None:
             raise NotFound("no pane 7", hint="See `visor list-panes`.")
 
     collector = ResponseCollector()
-    data = command_protocol.encode_request(command_protocol.CommandRequest(("hook", "claude_code")))
-    await handle_command(ClientContext(Failing(), ME), data, collector)
+    await handle_command(ClientContext(Failing(), ME), encode_command("hook", "claude_code"), collector)
     assert [(kind, text) for kind, _, text in collector.frames] == [
         (b"a", b""),
         (b"o", b"first"),
@@ -189,20 +196,25 @@ async def test_a_failed_hook_is_answered_with_its_error() -> None:
     assert collector.frames[-1][1] == NotFound.exit_status
 
 
+async def count_heartbeats(command: str, may_finish_after: int) -> int:
+    """Return how many frames said that the daemon is alive, before and while a command ran."""
+    handler, alive = FakeRequestHandler(), asyncio.Semaphore(0)
+    handler._hook = handler._wait  # type: ignore[attr-defined]
+
+    async def send(data: bytes) -> None:
+        for kind, _, _ in command_protocol.FrameDecoder().feed(data):
+            alive.release() if kind == b"a" else None
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(handle_command(ClientContext(handler, ME), encode_command(command), send))
+        await handler.begun.wait()
+        for _ in range(may_finish_after):
+            await alive.acquire()
+        handler.may_finish.set()
+    return may_finish_after + alive._value
+
+
 async def test_only_a_hook_gets_heartbeats_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("termvisor.daemon.server.dispatcher.HEARTBEAT_INTERVAL_S", 0.001)
-    for command, is_alive in (("hook", True), ("wait", False)):
-        beats: list[bytes] = []
-        handler = FakeRequestHandler()
-        handler._hook = handler._wait  # type: ignore[attr-defined]
-
-        async def send(data: bytes, beats: list[bytes] = beats, handler: FakeRequestHandler = handler) -> None:
-            beats.extend(kind for kind, _, _ in command_protocol.FrameDecoder().feed(data) if kind == b"a")
-            if len(beats) == 3:
-                handler.may_finish.set()
-
-        if not is_alive:
-            handler.may_finish.set()
-        data = command_protocol.encode_request(command_protocol.CommandRequest((command,)))
-        await handle_command(ClientContext(handler, ME), data, send)
-        assert (len(beats) >= 3) is is_alive
+    assert await count_heartbeats("hook", 3) >= 3
+    assert await count_heartbeats("wait", 1) == 1
