@@ -25,7 +25,8 @@ from termvisor.model.action.action import (
 from termvisor.model.action.outcome import DeliveryRecord, Outcome
 from termvisor.model.ids import PaneId
 from termvisor.policy.path_rules import PathScope
-from tests.unit.actions.gate_scene import ScriptedPolicy
+from tests.property.faulty_pane import NOON
+from tests.unit.actions.gate_scene import ME, ScriptedPolicy
 from tests.unit.actions.scripted_gate import GateOnScriptedPane
 
 PANE = PaneId(1)
@@ -228,3 +229,20 @@ async def test_a_new_window_is_opened_in_the_session_of_its_pane():
     assert opened == [("$1", "%1"), ("named", "%1"), ("", "%1"), ("alone", None)]
     with pytest.raises(NotFound, match="account 'openai/x' not found"):
         await scene.run(Spawn(where="window", account="openai/x"))
+
+
+async def test_the_audit_log_shows_the_pane_that_was_seen():
+    scene = GateOnScriptedPane()
+    await scene.run(SEND, force_stale=True)
+    (intent, outcome) = await scene.store.audit.list()
+    assert intent.observed == {
+        "pid": 1000,
+        "command": "bash",
+        "alternate": False,
+        "activity": "prompt",
+        "is_proven": True,
+        "observed_at": int(NOON * 10**9),
+        "force_stale": True,
+    }
+    assert intent.place == outcome.place == "pane 1 (local/work:1.0 %1, pid 1000, bash)"
+    assert (intent.actor, intent.pane, intent.kind, intent.action_hash) == (ME, PANE, "send_text", outcome.action_hash)

@@ -1,5 +1,6 @@
 """Typing and submitting a text: how far it got, and why not further."""
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -176,3 +177,26 @@ async def test_an_input_that_empties_proves_nothing_while_bytes_are_unread():
     outcome = await scene.run(SEND)
     assert (outcome.status, outcome.why) == ("unknown", "not_confirmed")
     assert outcome.text == "Enter was pressed; nothing proves that the program took the text"
+
+
+def cancel(_pane: FaultyPane) -> None:
+    raise asyncio.CancelledError
+
+
+@pytest.mark.parametrize(
+    ("method", "moment", "status"),
+    [
+        ("write", "before", "unknown"),
+        ("write", "after", "typed_not_submitted"),
+        ("press", "before", "typed_not_submitted"),
+        ("press", "after", "delivered"),
+    ],
+)
+async def test_a_client_that_leaves_gets_the_true_outcome_on_record(method, moment, status):
+    scene = GateOnScriptedPane()
+    call_at(scene.pane, method, **{moment: cancel})
+    with pytest.raises(asyncio.CancelledError):
+        await scene.run(SEND, key="k")
+    assert await scene.list_stages() == [("intent", "", ""), ("outcome", status, "interrupted")]
+    again = await scene.run(SEND, key="k")
+    assert (again.status, again.why, again.is_repeated) == (status, "interrupted", True)

@@ -109,7 +109,10 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "d")
 
 
-async def test_a_client_above_the_limit_gets_an_error_and_others_are_served(path: str) -> None:
+async def test_a_client_above_the_limit_gets_an_error_and_others_are_served(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("termvisor.daemon.server.listener._OVERLOAD_CLOSE_DELAY_S", 0.1)
     async with (
         run_socket_server(path, FakeRequestHandler(), TWO),
         connect_client(path) as one,
