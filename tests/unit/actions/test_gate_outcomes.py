@@ -6,8 +6,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from termvisor.actions.executor import ActionExecutor
 from termvisor.actions.policy_check import PolicyChecker, PolicyFile
-from termvisor.errors import NeedsApproval, NotFound, Refused, StaleSnapshot
+from termvisor.errors import NeedsApproval, NotFound, Refused, StaleSnapshot, VisorError
 from termvisor.model.action.action import (
     Activate,
     AnswerDialog,
@@ -15,15 +16,18 @@ from termvisor.model.action.action import (
     Attach,
     Interrupt,
     Kill,
+    Notify,
     QuitAgent,
     RunWorkflow,
     SendKeys,
     SendText,
     SetTitle,
     Spawn,
+    WriteFile,
 )
 from termvisor.model.action.outcome import DeliveryRecord, Outcome
 from termvisor.model.ids import PaneId
+from termvisor.model.terminal.pane import PaneActivity
 from termvisor.policy.path_rules import PathScope
 from tests.property.faulty_pane import NOON
 from tests.unit.actions.gate_scene import ME, ScriptedPolicy
@@ -246,3 +250,22 @@ async def test_the_audit_log_shows_the_pane_that_was_seen():
     }
     assert intent.place == outcome.place == "pane 1 (local/work:1.0 %1, pid 1000, bash)"
     assert (intent.actor, intent.pane, intent.kind, intent.action_hash) == (ME, PANE, "send_text", outcome.action_hash)
+
+
+@pytest.mark.parametrize("action", [Notify(title="a", text="b"), WriteFile(path="/tmp/x", data=b"")])
+async def test_an_action_without_an_executor_fails_on_record(action):
+    scene = GateOnScriptedPane()
+    with pytest.raises(VisorError) as failed:
+        await scene.run(action)
+    assert await scene.list_stages() == [("intent", "", ""), ("outcome", "failed", failed.value.code)]
+
+
+async def test_an_agent_that_left_for_its_shell_gets_no_keys():
+    scene = GateOnScriptedPane("dialog")
+    snapshot = await scene.pane.take_snapshot(PANE, None)
+    at_prompt = replace(snapshot, view=replace(snapshot.view, activity=PaneActivity(kind="prompt")))
+    with pytest.raises(StaleSnapshot) as refused:
+        await ActionExecutor(scene.pane, scene.pane).execute(
+            AnswerDialog(pane=PANE, agent="codex", choice="allow"), at_prompt
+        )
+    assert (refused.value.details["why"], scene.pane.pressed) == ("no_agent", [])
