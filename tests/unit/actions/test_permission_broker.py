@@ -203,3 +203,14 @@ def test_a_dialog_whose_keys_are_uncertain_is_not_found(monkeypatch, allow, deny
     }
     monkeypatch.setattr(AgentInteraction, "find_choice_keys", lambda _self, _screen, choice: keys[choice])
     assert find_dialog(build_snapshot(ASKED), CODEX, "") is None
+
+
+def test_a_dialog_becomes_an_action_that_shows_it():
+    rows = ("│ Run it? │", "┃ touch x ┃")
+    dialog = PermissionDialog(pane=PANE, agent="codex", rows=rows, command="touch x", session="s", cwd="/src")
+    action = dialog.build_action()
+    assert action == AnswerAgent(
+        agent="codex", tool="dialog", command="touch x", given='{"dialog":"Run it?\\ntouch x"}', cwd="/src",
+        session="s", pane=PANE, request=action.request,
+    )  # fmt: skip
+    assert dialog.build_action().request != action.request

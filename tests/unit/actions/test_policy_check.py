@@ -140,3 +140,9 @@ async def test_the_outcome_of_an_action_denied_without_a_policy_is_reported_to_n
     decision = await checker.check(build_send_text("make"), HUMAN, READY)
     assert (decision.actor, decision.verdict.reasons[0].id) == (HUMAN, "no_policy")
     await checker.report_outcome(decision, "denied", "")
+
+
+async def test_a_text_that_is_not_submitted_is_no_command(checker):
+    drafted = SendText(pane=PaneId(1), text="rm -rf /", enter=False)
+    assert (await checker.check(drafted, HUMAN, READY)).verdict.answer == "allow"
+    assert (await checker.check(replace(drafted, enter=True), HUMAN, READY)).verdict.answer != "allow"

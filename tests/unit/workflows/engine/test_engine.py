@@ -585,3 +585,31 @@ async def test_only_the_approvals_of_a_runs_own_actions_suspend_it():
             scene.approval_bus.publish(structs.replace(build_approval(run), **other))
             await advance_time(scene)
             assert [run.status for run in engine.open_runs] == ["running"]
+
+
+async def test_a_run_whose_event_cannot_be_read_fails_with_the_reason(monkeypatch):
+    scene = WorkflowScene(build_workflow(greets))
+
+    async def find(_event) -> None:
+        raise NotDone("the event is unreadable", details={"status": "failed", "why": "x"})
+
+    async with run_engine(scene):
+        monkeypatch.setattr(scene.detections, "find", find)
+        scene.add_detection()
+        run = await wait_until_ended(scene)
+    assert (run.status, run.why, scene.gate.executed) == ("failed", "the event is unreadable", [])
+
+
+async def test_the_first_reason_to_stop_a_run_counts():
+    async def waits(context: Context) -> None:
+        await context.wait_for(WaitFor(signal="go", timeout=600))
+
+    scene = WorkflowScene(build_workflow(waits))
+    async with run_engine(scene):
+        scene.add_detection(runtime=None)
+        await advance_time(scene)
+        scene.events.publish(Event(at=1, kind="pane_gone", pane=scene.pane))
+        scene.events.publish(Event(at=1, kind="config_reloaded"))
+        scene.modes.modes["refresh"] = "off"
+        run = await wait_until_ended(scene)
+    assert (run.status, run.why) == ("cancelled", f"pane {scene.pane} no longer exists")
