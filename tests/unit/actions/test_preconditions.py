@@ -374,3 +374,20 @@ def test_a_guard_that_failed_is_an_error_with_what_was_found(is_first, text):
     assert error.message == f"{text}: expected 7, found 8"
     assert error.details == {"outcome": "refused", "why": "stale_pid", "expected": "7", "actual": "8"}
     assert build_stale_error("a", "text").details == {"outcome": "refused", "why": "a"}
+
+
+@pytest.mark.parametrize("agent", ["generic", None])
+@pytest.mark.parametrize(
+    "action",
+    [
+        Interrupt(pane=PaneId(1), agent="codex"),
+        QuitAgent(pane=PaneId(1), agent="codex"),
+        AnswerDialog(pane=PaneId(1), agent="codex", choice="allow"),
+    ],
+)
+def test_an_agent_without_keys_gets_none(agent, action):
+    snapshot = build_snapshot(ASKED)
+    known = None if agent is None else replace(snapshot.agent, name=agent)
+    assert find_failed_precondition(
+        replace(snapshot, agent=known), build_attempt(action), snapshot.observed_at
+    ).why == ("no_agent")
