@@ -48,6 +48,7 @@ class CallRecorder:
         self._source, self._output = f"{source}/", output
         self._records: TestRecords = {}
         self._called: set[CodeType] = set()
+        self._has_failed = False
 
     def _add_call(self, frame: FrameType, event: str, _argument: object) -> None:
         self._called.add(frame.f_code)
@@ -55,7 +56,7 @@ class CallRecorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         self._called.clear()
-        began = time.monotonic()
+        self._has_failed, began = False, time.monotonic()
         threading.setprofile(self._add_call)
         sys.setprofile(self._add_call)
         try:
@@ -64,12 +65,13 @@ class CallRecorder:
             sys.setprofile(None)
             places = {(code.co_filename, code.co_firstlineno) for code in self._called}
             own = [(file[len(self._source) :], line) for file, line in places if file.startswith(self._source)]
-            self._records[item.nodeid] = time.monotonic() - began, own
+            if not self._has_failed:
+                self._records[item.nodeid] = time.monotonic() - began, own
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             print(f"left out, because it fails by itself: {report.nodeid}", file=sys.__stderr__, flush=True)
-            self._records.pop(report.nodeid, None)
+            self._has_failed = True
 
     def pytest_sessionfinish(self) -> None:
         self._output.write_text(json.dumps(self._records))
@@ -92,6 +94,8 @@ class MutationRun:
         self._root, self._work, self._seed = root, work, seed
         (name,) = (path.parent.name for path in root.glob("src/*/__init__.py"))
         self._sources = sorted((root / "src" / name / package).rglob("*.py"))
+        if not self._sources:
+            sys.exit(f"{package} is not a folder of src/{name}")
         own, imported = root / "tests/unit" / package, re.compile(rf"\b{name}\.{package.replace('/', '.')}\b")
         tests = (path for room in ("unit", "property", "fuzz") for path in (root / "tests" / room).rglob("test_*.py"))
         self._tests = sorted(path for path in tests if own in path.parents or imported.search(path.read_text()))

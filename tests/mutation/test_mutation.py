@@ -30,12 +30,17 @@ def write_project(root: Path) -> dict[Path, bytes]:
         "src/toy/shop/__init__.py": "",
         "src/toy/shop/hours.py": "from toy import log\n" + SOURCE,
         "tests/unit/shop/test_hours.py": TEST,
-        "tests/property/test_fails.py": "import toy.shop\ndef test_fails(): assert False\n",
+        "tests/property/test_fails.py": "from toy.shop.hours import is_open\ndef test_fails(): assert not is_open(8, is_holiday=False)\n",
     }
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     return read_sources(root)
+
+
+def run_mutation(root: Path, package: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tests.mutation.run", package, "--root", str(root), "--seed", "1"]
+    return subprocess.run(command, cwd=ROOT, env=os.environ | environment, check=False, capture_output=True, text=True)
 
 
 def read_sources(root: Path) -> dict[Path, bytes]:
@@ -45,9 +50,7 @@ def read_sources(root: Path) -> dict[Path, bytes]:
 def test_a_planted_hole_is_reported_and_everything_restored(tmp_path: Path) -> None:
     before, work = write_project(tmp_path / "toy"), tmp_path / "work"
     work.mkdir()
-    command = [sys.executable, "-m", "tests.mutation.run", "shop", "--root", str(tmp_path / "toy"), "--seed", "1"]
-    environment = os.environ | {"TMPDIR": str(work)}
-    done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
+    done = run_mutation(tmp_path / "toy", "shop", TMPDIR=str(work))
     where = "src/toy/shop/hours.py:7"
     assert sorted(done.stdout.splitlines()[1:-1]) == [
         f"{where}: and/or swapped: hour >= 8 and (not is_holiday)  →  hour >= 8 or not is_holiday",
@@ -58,6 +61,12 @@ def test_a_planted_hole_is_reported_and_everything_restored(tmp_path: Path) -> N
     assert "left out, because it fails by itself: tests/property/test_fails.py::test_fails" in done.stderr
     assert read_sources(tmp_path / "toy") == before
     assert list(work.iterdir()) == []
+
+
+def test_an_unknown_package_is_an_error(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    done = run_mutation(tmp_path, "shpo")
+    assert (done.returncode, done.stderr) == (1, "shpo is not a folder of src/toy\n")
 
 
 def test_every_mutant_changes_one_place_and_the_next_starts_from_the_original() -> None:
