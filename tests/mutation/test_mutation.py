@@ -23,6 +23,13 @@ def test_hours():
     assert not is_open(7, is_holiday=True)
 """
 
+FAILING_TEST = """
+from toy.shop.hours import is_open
+
+def test_fails():
+    assert not is_open(8, is_holiday=False)
+"""
+
 
 def write_project(root: Path) -> dict[Path, bytes]:
     files = {
@@ -30,7 +37,7 @@ def write_project(root: Path) -> dict[Path, bytes]:
         "src/toy/shop/__init__.py": "",
         "src/toy/shop/hours.py": "from toy import log\n" + SOURCE,
         "tests/unit/shop/test_hours.py": TEST,
-        "tests/property/test_fails.py": "from toy.shop.hours import is_open\ndef test_fails(): assert not is_open(8, is_holiday=False)\n",
+        "tests/property/test_fails.py": FAILING_TEST,
     }
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
