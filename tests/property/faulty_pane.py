@@ -134,6 +134,7 @@ class FaultyPane:
             self.input, self.command_at = "", int(self.wall * 10**9)
             return
         self.decided += keys
+        self.input = "" if keys == ["C-u"] else self.input
         self.is_exited |= self.screen == "idle" and keys == ["C-c"]
         if (self.screen, *keys) in (("dialog", "y"), ("working", "Escape")):
             self.screen = "idle"
@@ -197,6 +198,7 @@ class FaultyPane:
             input_place=InputState(column=2),
             observed_at=int(self.wall * 10**9),
             agent=agent if self.screen else None,
+            undo_target=preconditions.undoes,
         )
 
     def get_control(self, pane: PaneId) -> "FaultyPane":

@@ -26,6 +26,7 @@ from termvisor.model.action.action import (
     WriteFile,
 )
 from termvisor.model.action.outcome import DeliveryRecord, Outcome
+from termvisor.model.action.preconditions import Preconditions, UndoPrecondition
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import PaneActivity
 from termvisor.policy.path_rules import PathScope
@@ -262,10 +263,24 @@ async def test_an_action_without_an_executor_fails_on_record(action):
 
 async def test_an_agent_that_left_for_its_shell_gets_no_keys():
     scene = GateOnScriptedPane("dialog")
-    snapshot = await scene.pane.take_snapshot(PANE, None)
+    snapshot = await scene.pane.take_snapshot(PANE, Preconditions())
     at_prompt = replace(snapshot, view=replace(snapshot.view, activity=PaneActivity(kind="prompt")))
     with pytest.raises(StaleSnapshot) as refused:
         await ActionExecutor(scene.pane, scene.pane).execute(
             AnswerDialog(pane=PANE, agent="codex", choice="allow"), at_prompt
         )
     assert (refused.value.details["why"], scene.pane.pressed) == ("no_agent", [])
+
+
+async def test_a_typed_text_is_cleared_only_by_the_undo_of_its_own_delivery():
+    scene = GateOnScriptedPane()
+    clear = SendKeys(pane=PANE, keys=("C-u",))
+    await scene.run(replace(SEND, enter=False))
+    with pytest.raises(StaleSnapshot) as refused:
+        await scene.run(clear, undoes=UndoPrecondition(correlation="other", is_typed=True))
+    assert (refused.value.details["why"], scene.pane.pressed) == ("input_changed", [])
+    outcome = await scene.run(clear, undoes=UndoPrecondition(correlation="c", is_typed=True))
+    assert (outcome.status, outcome.why, scene.pane.pressed) == ("done", "input_cleared", ["C-u"])
+    with pytest.raises(StaleSnapshot) as refused:
+        await scene.run(clear, undoes=UndoPrecondition(correlation="c", is_typed=True))
+    assert refused.value.details["why"] in ("already_undone", "input_changed")

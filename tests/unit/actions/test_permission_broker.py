@@ -11,6 +11,7 @@ from termvisor.agents.adapters.keyboard import KeyPress
 from termvisor.errors import Conflict, Refused, TimedOut
 from termvisor.model.action.action import Actor, AnswerAgent, AnswerDialog
 from termvisor.model.action.outcome import Outcome
+from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, TargetName
 from tests.unit.actions.scripted_screen import build_snapshot
@@ -214,3 +215,13 @@ def test_a_dialog_becomes_an_action_that_shows_it():
         session="s", pane=PANE, request=action.request,
     )  # fmt: skip
     assert dialog.build_action().request != action.request
+
+
+async def test_a_hook_gets_the_decision_on_its_request():
+    gate = ScriptedGate()
+    request = AnswerAgent(agent="claude_code", tool="Bash", command="make", request="r", pane=PANE)
+    with gate.pending.register_callback("r", lambda _snapshot: asyncio.sleep(0, Outcome(status="done", pane=PANE))):
+        outcome = await gate.broker.answer_hook(request, ME, Preconditions())
+    assert (outcome.status, outcome.why, outcome.pane) == ("done", "allow", PANE)
+    assert '"allow"' in outcome.text
+    assert gate.pending.is_pending(PANE, "dialog") and not gate.pending.is_pending(PANE, "server")

@@ -391,3 +391,11 @@ def test_an_agent_without_keys_gets_none(agent, action):
     assert find_failed_precondition(
         replace(snapshot, agent=known), build_attempt(action), snapshot.observed_at
     ).why == ("no_agent")
+
+
+def test_a_dialog_that_the_caller_names_is_not_replaced():
+    action = AnswerDialog(pane=PaneId(1), agent="codex", choice="allow", rows=("other",))
+    assert bind_dialog_rows(action, build_snapshot(ASKED)) is action
+    assert bind_dialog_rows(replace(action, rows=()), None).rows == ()
+    assert bind_dialog_rows(replace(action, rows=()), build_snapshot(HELLO)).rows == ()
+    assert bind_dialog_rows(SEND, build_snapshot(ASKED)) is SEND
