@@ -37,16 +37,16 @@ GOAL = 0.9
 MAX_TEST_S = 20.0
 EQUIVALENT = Path(__file__).with_name("equivalent.txt")
 OPTIONS = ["-q", "-m", "not live", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
-TestRecords = dict[str, tuple[float, list[tuple[str, int]]]]
-"""By test: its seconds, and file and first line of every function of the project that it called."""
+TestRecord = tuple[float, list[tuple[str, int]]]
+"""Seconds of a test, and file and first line of every function of the project that it called."""
 
 
 class CallRecorder:
-    """A pytest plugin that writes ``TestRecords`` of the tests that pass."""
+    """A pytest plugin that writes the record of each test; null if it fails."""
 
     def __init__(self, source: Path, output: Path):
         self._source, self._output = f"{source}/", output
-        self._records: TestRecords = {}
+        self._records: dict[str, TestRecord | None] = {}
         self._called: set[CodeType] = set()
         self._has_failed = False
 
@@ -65,13 +65,10 @@ class CallRecorder:
             sys.setprofile(None)
             places = {(code.co_filename, code.co_firstlineno) for code in self._called}
             own = [(file[len(self._source) :], line) for file, line in places if file.startswith(self._source)]
-            if not self._has_failed:
-                self._records[item.nodeid] = time.monotonic() - began, own
+            self._records[item.nodeid] = None if self._has_failed else (time.monotonic() - began, own)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.failed:
-            print(f"left out, because it fails by itself: {report.nodeid}", file=sys.__stderr__, flush=True)
-            self._has_failed = True
+        self._has_failed |= report.failed
 
     def pytest_sessionfinish(self) -> None:
         self._output.write_text(json.dumps(self._records))
@@ -105,7 +102,7 @@ class MutationRun:
         for test, (seconds, _) in self._records.items():
             self._file_seconds[test.partition("::")[0]] += seconds
 
-    def _load_records(self) -> TestRecords:
+    def _load_records(self) -> dict[str, TestRecord]:
         """Run the tests on the unchanged copy, unless that was done before with the same source and tests."""
         digest = hashlib.sha256(b"".join(path.read_bytes() for path in [*self._sources, *self._tests])).hexdigest()
         recorded = self._root / ".pytest_cache" / "mutation" / f"{digest[:16]}.json"
@@ -113,7 +110,10 @@ class MutationRun:
             recorded.parent.mkdir(parents=True, exist_ok=True)
             recorder = CallRecorder(self._work / "src", recorded)
             self._run_tests([str(path) for path in self._tests], recorder, timeout=3600)
-        return json.loads(recorded.read_text())
+        records: dict[str, TestRecord | None] = json.loads(recorded.read_text())
+        for test in (test for test, record in records.items() if record is None):
+            print(f"left out, because it fails by itself: {test}", flush=True)
+        return {test: record for test, record in records.items() if record is not None}
 
     def choose_mutants(self) -> list[Mutant]:
         """Return all mutants in random order, the kinds in turn, without those known to be equivalent."""
@@ -182,6 +182,7 @@ class MutationRun:
         os.setsid()
         silent = os.open(os.devnull, os.O_RDWR)
         os.dup2(silent, 1)
+        os.dup2(silent, 2)
         sys.path.insert(0, f"{self._work}/src")
         os.environ |= {"PYTHONPATH": sys.path[0], "HYPOTHESIS_STORAGE_DIRECTORY": f"{self._work}/hypothesis"}
         os.chdir(self._root)
