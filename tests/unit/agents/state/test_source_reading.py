@@ -115,3 +115,16 @@ def test_the_deadlines_of_flags_tasks_and_screens_are_listed() -> None:
     assert [round(one) for one in seconds] == sorted(
         [604, 2 + 3600, 3660, round(5 + screen), 5 + 4, 5 + 45, 2 + 4, 2 + 45]
     )
+
+
+def test_an_earlier_reading_is_the_statement_before() -> None:
+    facts = [build_signal(1, "hook", "running"), build_signal(5, "hook", "idle")]
+    (hook,) = read_sources(build_knowledge(*facts).source_slots[ONE], "claude_code", to_ns(6), DEFAULT_THRESHOLDS)
+    assert hook.read_at(to_ns(5)) is hook
+    earlier = hook.read_at(to_ns(4.999))
+    assert (earlier.state, earlier.since) == ("running", to_ns(1))
+    (only,) = read_sources(build_knowledge(facts[1]).source_slots[ONE], "claude_code", to_ns(6), DEFAULT_THRESHOLDS)
+    assert only.read_at(to_ns(4)) is None
+    unknown = [build_signal(1, "hook", "unknown"), build_signal(5, "hook", "idle")]
+    (hook,) = read_sources(build_knowledge(*unknown).source_slots[ONE], "claude_code", to_ns(6), DEFAULT_THRESHOLDS)
+    assert hook.read_at(to_ns(4)) is None
