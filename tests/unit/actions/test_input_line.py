@@ -144,3 +144,9 @@ def test_the_rows_of_a_programs_input_are_lines():
     assert typed is not None
     assert typed.before.split("\n") == ["╭────────╮", "│ > one  │", "│ two"]
     assert typed.behind.split("\n") == ["│", "│ three  │", "╰────────╯"]
+
+
+@pytest.mark.parametrize("codes", ["38", "38;5", "38;5;", "38;2;1", "48;5;240"])
+def test_an_incomplete_or_other_colour_is_not_faint(codes):
+    row = parse_row(f"a\x1b[{codes}mb")
+    assert (row.text, row.faint) == ("ab", (False, False))
