@@ -284,3 +284,16 @@ async def test_a_typed_text_is_cleared_only_by_the_undo_of_its_own_delivery():
     with pytest.raises(StaleSnapshot) as refused:
         await scene.run(clear, undoes=UndoPrecondition(correlation="c", is_typed=True))
     assert refused.value.details["why"] in ("already_undone", "input_changed")
+
+
+async def test_a_key_belongs_to_texts_only():
+    scene = GateOnScriptedPane()
+    await scene.run(SEND, key="k")
+    keys = await scene.run(SendKeys(pane=PANE, keys=("C-l",)), key="k")
+    assert (keys.status, keys.is_repeated, scene.pane.pressed) == ("done", False, ["Enter", "C-l"])
+
+
+async def test_an_action_on_a_pane_needs_its_snapshot():
+    scene = GateOnScriptedPane()
+    with pytest.raises(NotFound, match="send_keys needs a pane"):
+        await ActionExecutor(scene.pane, scene.pane).execute(SendKeys(pane=PANE, keys=("C-l",)), None)

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import socket
 import stat
 from pathlib import Path
@@ -184,3 +185,12 @@ async def test_beyond_the_limit_every_operation_is_refused_and_the_daemon_can_st
     overloaded.stop(keep_recorder=True)
     assert (handler.reloads, handler.stopped.is_set(), handler.keeps_recorder) == (1, True, True)
     assert overloaded.get_hello() == handler.get_hello()
+
+
+@pytest.mark.parametrize(
+    ("descriptors", "clients"),
+    [(100, 50), (2 * MAX_CLIENTS - 2, MAX_CLIENTS - 1), (10**6, MAX_CLIENTS), (resource.RLIM_INFINITY, MAX_CLIENTS)],
+)
+def test_clients_may_use_half_of_the_descriptors(monkeypatch, descriptors: int, clients: int) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _kind: (descriptors, descriptors))
+    assert compute_max_clients() == clients
