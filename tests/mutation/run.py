@@ -28,7 +28,9 @@ from itertools import zip_longest
 from pathlib import Path
 from types import CodeType, FrameType
 
+import hypothesis  # noqa: F401 - imported once here instead of in the process of every mutant
 import pytest
+import pytest_asyncio.plugin  # noqa: F401 - likewise
 
 from tests.mutation.operators import Mutant, list_mutants
 

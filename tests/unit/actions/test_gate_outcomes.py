@@ -297,3 +297,18 @@ async def test_an_action_on_a_pane_needs_its_snapshot():
     scene = GateOnScriptedPane()
     with pytest.raises(NotFound, match="send_keys needs a pane"):
         await ActionExecutor(scene.pane, scene.pane).execute(SendKeys(pane=PANE, keys=("C-l",)), None)
+
+
+async def test_only_notifications_go_to_the_notifier():
+    scene, told = GateOnScriptedPane(), []
+
+    class Recorder:
+        async def send_notification(self, action, correlation):
+            told.append((action, correlation))
+            return Outcome(status="suppressed", why="looking")
+
+    scene.gate._executor = ActionExecutor(scene.pane, scene.pane, Recorder())
+    assert (await scene.run(SendKeys(pane=PANE, keys=("C-l",)))).status == "done"
+    assert told == []
+    assert (await scene.run(Notify(title="a", text="b"))).why == "looking"
+    assert told == [(Notify(title="a", text="b"), "c")]

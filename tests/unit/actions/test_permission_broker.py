@@ -6,9 +6,15 @@ import pytest
 from msgspec.structs import replace
 
 from termvisor.actions.pane_snapshot import AgentInteraction
-from termvisor.actions.permission_requests import PendingRequests, PermissionBroker, PermissionDialog, find_dialog
+from termvisor.actions.permission_requests import (
+    PendingRequests,
+    PermissionBroker,
+    PermissionDialog,
+    ServerRequest,
+    find_dialog,
+)
 from termvisor.agents.adapters.keyboard import KeyPress
-from termvisor.errors import Conflict, Refused, TimedOut
+from termvisor.errors import Conflict, Refused, StaleSnapshot, TimedOut
 from termvisor.model.action.action import Actor, AnswerAgent, AnswerDialog
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
@@ -225,3 +231,11 @@ async def test_a_hook_gets_the_decision_on_its_request():
     assert (outcome.status, outcome.why, outcome.pane) == ("done", "allow", PANE)
     assert '"allow"' in outcome.text
     assert gate.pending.is_pending(PANE, "dialog") and not gate.pending.is_pending(PANE, "server")
+
+
+async def test_an_approval_of_a_request_that_is_gone_answers_nothing():
+    session = ScriptedSessionControl(PERMISSION_REQUEST)
+    session.resolved.set()
+    with pytest.raises(StaleSnapshot) as refused:
+        await ServerRequest(session, PERMISSION_REQUEST, "codex", PANE).allow(None)
+    assert (refused.value.details["why"], session.received) == ("request_gone", [])

@@ -399,3 +399,22 @@ def test_a_dialog_that_the_caller_names_is_not_replaced():
     assert bind_dialog_rows(replace(action, rows=()), None).rows == ()
     assert bind_dialog_rows(replace(action, rows=()), build_snapshot(HELLO)).rows == ()
     assert bind_dialog_rows(SEND, build_snapshot(ASKED)) is SEND
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "is_match"),
+    [
+        ("/", "a/b", True),
+        ("/", "ab", False),
+        ("//", "a//b", True),
+        ("//", "ab", False),
+        ("/b.d/", "a bad day", True),
+        ("/b.d/", "a /b.d/ day", False),
+        ("/bad", "a bad day", False),
+        ("bad/", "a bad day", False),
+        ("b.d", "a bad day", False),
+        ("b.d", "a b.d day", True),
+    ],
+)
+def test_only_a_pattern_in_slashes_is_a_regex(pattern, text, is_match):
+    assert matches_pattern(pattern, text) is is_match
