@@ -239,3 +239,12 @@ async def test_an_approval_of_a_request_that_is_gone_answers_nothing():
     with pytest.raises(StaleSnapshot) as refused:
         await ServerRequest(session, PERMISSION_REQUEST, "codex", PANE).allow(None)
     assert (refused.value.details["why"], session.received) == ("request_gone", [])
+
+
+async def test_a_denied_hook_request_is_answered_with_the_whole_outcome():
+    gate = ScriptedGate("denied")
+    request = AnswerAgent(agent="claude_code", tool="Bash", command="make", request="r", pane=PANE)
+    outcome = await gate.broker.answer_hook(request, ME, Preconditions())
+    expected = Outcome(status="done", why="deny", text=outcome.text, correlation="c", pane=PANE)
+    assert outcome == expected
+    assert "Termvisor: no" in outcome.text

@@ -256,3 +256,23 @@ async def test_a_session_without_an_owner_changes_the_state_of_its_candidates_at
             build_signal(tracker_scene.now(2), "error", source="notes", runtime=None, hint=hint, session="a")
         )
         assert [(change.after.runtime, change.after.flags.ambiguous) for change in changes.drain()] == [(ONE, True)]
+
+
+async def test_states_that_cannot_be_stored_at_the_start_are_stored_later(tracker_scene, monkeypatch):
+    await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(), "completed"))
+    await tracker_scene.kill()
+    await tracker_scene.clock.advance(121)
+    add, failures = tracker_scene.store.agent_facts.add, [StorageError("the disk is full")]
+
+    async def add_or_raise(batch):
+        if failures:
+            raise failures.pop()
+        return await add(batch)
+
+    monkeypatch.setattr(tracker_scene.store.agent_facts, "add", add_or_raise)
+    await tracker_scene.open()
+    await tracker_scene.clock.wait_until_asleep()
+    assert "the disk is full" in tracker_scene.tracker.storage_problem
+    await tracker_scene.clock.advance(2)
+    await tracker_scene.submit(build_signal(tracker_scene.now(), None, kind="heartbeat"))
+    assert (await tracker_scene.store.events.list(kind="state_changed"))[-1].data["after"] == "idle"

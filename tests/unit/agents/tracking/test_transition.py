@@ -1,5 +1,6 @@
 """One transition of the tracker, without a store."""
 
+import pytest
 from msgspec.structs import replace
 
 from termvisor.agents.tracking.transition import TrackerState, compute_transition, reconcile_state
@@ -119,10 +120,11 @@ def test_locations_differ_by_pane():
     assert len(outcome.state.projections) == 2
 
 
-def test_a_pending_signal_that_expired_is_not_bound_with_the_next_one():
+@pytest.mark.parametrize("source", ["osc", "hook"])
+def test_a_pending_signal_that_expired_is_not_bound_with_the_next_one(source):
     lost = build_signal(NOON, "running", source="hook", runtime=None, session="lost", hint=ProcessHint(pid=999))
     waiting = apply_facts([build_agent_started(NOON), lost]).state
-    late = build_signal(NOON + 3600 * NS, "running", session="own")
+    late = build_signal(NOON + 3600 * NS, "running", source=source, session="own")
     outcome = apply_facts([late], waiting, 3600)
     assert [(number, signal.session) for number, signal in outcome.bound_signals] == [(ONE, "own")]
     assert [one.external_id for one in outcome.batch.sessions] == ["own"]
