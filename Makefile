@@ -1,7 +1,7 @@
 # Every target installs what it needs; `make help` lists them.
 .DEFAULT_GOAL := help
 CHECKS = check-types check-architecture check-style check-pages
-.PHONY: $(CHECKS) run test test-live test-all read check fix bench accuracy latency golden record docs demo help
+.PHONY: $(CHECKS) run test test-live test-all read check fix bench accuracy latency golden record docs demo mutate help
 BIN := .venv/bin
 # Tests start hundreds of short processes: without cached bytecode each of them would compile all its imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -79,6 +79,10 @@ record: ## record the real agents again and show what changed; ARGS="-k codex" f
 latency: ## measure how soon the states of the real agents are known; a table, nothing fails
 	@.ci/setup live
 	$(BIN)/python -m tests.live.agents.latency
+
+mutate: ## report small faults in the source of PKG=actions that no test notices; SEED=7, MINUTES=5
+	@.ci/setup dev
+	nice $(BIN)/python -m tests.mutation.run $(PKG) $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES))
 
 docs: ## write the generated pages: docs/reference and docs/json-schema
 	@.ci/setup dev

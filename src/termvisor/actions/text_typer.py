@@ -23,7 +23,7 @@ from termvisor.actions.pane_snapshot import (
 )
 from termvisor.backends.pane_control import GuardMismatch, PaneState
 from termvisor.clock import Clock
-from termvisor.errors import MuxError
+from termvisor.errors import MuxError, NotFound
 from termvisor.log import get_logger
 from termvisor.model.action.action import SendText
 from termvisor.model.action.outcome import AgentChannel, DeliveryStatus, DeliveryStep
@@ -67,16 +67,19 @@ class TextTyper:
     ):
         self._action, self._text, self._snapshot = action, action.text, snapshot
         self._pane, self._interaction, self._into_prompt = snapshot.view.id, snapshot.interaction, into_prompt
-        self._panes, self._control = panes, panes.get_control(self._pane)
-        self._clock, self._record_step = clock, record_step
+        self._panes, self._clock, self._record_step = panes, clock, record_step
         self._allows_typing_beside_people = allows_typing_beside_people
 
     async def type_text(self) -> TypingResult:
         """Write the text, then submit it. The caller must have stored the step `typing`. Never raises ``MuxError``."""
         try:
+            self._control = self._panes.get_control(self._pane)
             # Send text and Enter as two guarded steps. A program that exits without reading leaves the text in the
             # terminal, and with Enter in the same tmux command the shell would run it.
             mismatch = await self._control.write(self._snapshot.build_guard(), self._text)
+        except NotFound as error:
+            # The pane closed after its snapshot was taken, so nothing was written.
+            return TypingResult("refused", "pane_gone", error.message)
         except MuxError as error:
             # tmux may have written the text before it stopped answering, so do not write it again.
             return TypingResult("unknown", "no_answer", f"tmux did not confirm that the text was written: {error}")
@@ -105,6 +108,8 @@ class TextTyper:
         until = self._clock.monotonic() + SEEN_TIMEOUT_S
         last: tuple[str, ...] = ()
         since = self._clock.monotonic()
+        pane_state: PaneState | None = None
+        # The clock counts while the machine is suspended, so the time may be over before the first look.
         while self._clock.monotonic() < until:
             pane_state = await self._control.read_pane_state(self._snapshot.pane_state.pane)
             if pane_state is None or not self._is_same_program(pane_state):
@@ -136,7 +141,7 @@ class TextTyper:
                 return failure
             mismatch = await self._press_enter_at(pane_state)
             is_moved = isinstance(mismatch, GuardMismatch) and mismatch.what == "cursor"
-            # Nothing was pressed. A program that redraws moves the cursor for a moment; typing moves it for good.
+            # Nothing was pressed. A program that redraws moves the cursor for a moment, typing permanently.
             if not is_moved or self._clock.monotonic() >= until:
                 break
             await self._clock.sleep(POLL_INTERVAL_S)
@@ -170,6 +175,7 @@ class TextTyper:
 
     async def _wait_until_taken(self, began: int) -> TypingResult:
         start = self._clock.monotonic()
+        pane_state: PaneState | None = None
         while self._clock.monotonic() - start < CONFIRM_TIMEOUT_S:
             pane_state = await self._control.read_pane_state(self._snapshot.pane_state.pane)
             if (has_started := self._has_command_started(began)) or (

@@ -33,6 +33,7 @@ class ScriptedPolicy:
     def __init__(self) -> None:
         self.answer: str = "allow"
         self.needs = 1
+        self.allows_unproven = False
         self.reported: list[tuple[str, str]] = []
 
     async def check(self, action: Action, actor: Actor, snapshot: object) -> PolicyDecision:
@@ -40,7 +41,13 @@ class ScriptedPolicy:
 
     async def preview(self, action: Action, _actor: Actor, _snapshot: object) -> PolicyDecision:
         reason = VerdictReason(source="rule", id="test", answer=self.answer, text="the test says so")
-        return PolicyDecision(action=action, verdict=combine_reasons((reason,)), needs=self.needs, expires_for=60)
+        return PolicyDecision(
+            action=action,
+            verdict=combine_reasons((reason,)),
+            needs=self.needs,
+            expires_for=60,
+            allows_unproven=self.allows_unproven,
+        )
 
     def explain(self, action: Action, actor: Actor, snapshot: object) -> list[str]:
         return [self.answer]

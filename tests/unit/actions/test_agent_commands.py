@@ -1,4 +1,5 @@
 from termvisor.actions.agent_commands import AgentCommander
+from termvisor.errors import BadRequest
 from termvisor.model.action.action import AnswerAgent, AnswerDialog, Interrupt, QuitAgent
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.ids import PaneId
@@ -78,3 +79,27 @@ async def test_an_approval_is_sent_by_the_callback_of_its_request():
     action = AnswerAgent(agent="codex", tool="shell", request="known")
     assert await commander.deliver_approval(action, None) == DONE
     assert (await commander.deliver_approval(AnswerAgent(agent="codex", tool="x", request="other"), None)).why == ""
+
+
+async def test_keys_are_pressed_if_the_server_rejects_the_interrupt():
+    class Rejecting(ScriptedSessionControl):
+        async def stop_turn(self) -> bool | None:
+            raise BadRequest("no such session")
+
+    painted, commander = build_commander(HITS["working"], HITS["turn_ended"], Rejecting())
+    outcome = await commander.execute(Interrupt(pane=PANE, agent="codex"), build_snapshot(HITS["working"]))
+    assert (outcome.status, outcome.channel, painted.keys) == ("done", "keys", ["Escape"])
+
+
+async def test_the_answer_of_the_server_is_the_whole_outcome():
+    assert await interrupt(ScriptedSessionControl(stops=True)) == Outcome(
+        status="done", why="interrupted", pane=PANE, channel="native"
+    )
+    assert await interrupt(ScriptedSessionControl(stops=False)) == Outcome(
+        status="unknown", why="still_at_work", text="the agent was asked to stop but is still working", pane=PANE
+    )
+    silent = ScriptedSessionControl()
+    silent.is_silent = True
+    assert await interrupt(silent) == Outcome(
+        status="unknown", why="no_answer", text="the agent's server did not confirm it: no answer", pane=PANE
+    )

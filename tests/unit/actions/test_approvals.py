@@ -6,16 +6,16 @@ import pytest
 from msgspec.structs import replace
 
 from termvisor.actions.approvals import ApprovalQueue
-from termvisor.actions.attempt import Attempt
+from termvisor.actions.attempt import Attempt, redact_action
 from termvisor.actions.policy_check import PolicyDecision
 from termvisor.clock import NS, SystemClock, format_timestamp
 from termvisor.errors import NeedsApproval, Refused
 from termvisor.model.action.action import Actor, Kill, SendText
-from termvisor.model.action.approval import VerdictReason, combine_reasons
+from termvisor.model.action.approval import Approval, VerdictReason, combine_reasons
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.ids import PaneId
 from termvisor.store import Store
-from termvisor.testing.fake_clock import FakeClock, let_tasks_run
+from termvisor.testing.fake_clock import NOON, FakeClock, let_tasks_run
 from tests.unit.actions.test_preconditions import ME, VIEW
 
 ANN = replace(ME, kind="human", pid=500)
@@ -180,3 +180,59 @@ async def test_two_approvals_grant_no_permit(inbox):
         await inbox.answer(int(error.value.details["question"]), "allow", person, lasting=True)
     await inbox.require_approval(TWO)
     await add_request(inbox)
+
+
+async def test_a_request_shows_what_is_asked_by_whom_and_why(inbox):
+    preconditions = Preconditions(into="program", owner="ann")
+    number = await add_request(inbox, replace(ATTEMPT, preconditions=preconditions))
+    request = await inbox._store.approvals.find(number)
+    assert request == Approval(
+        id=number,
+        at=NOON,
+        expires_at=NOON + 60 * NS,
+        correlation="c",
+        action_hash=ATTEMPT.action_hash,
+        kind="send_text",
+        actor=ME,
+        risk="input",
+        pane=PaneId(1),
+        place=ATTEMPT.pane_location,
+        into="program",
+        owner="ann",
+        shown=redact_action(ACTION),
+        reasons=DECISION.verdict.reasons,
+        needs=1,
+    )
+    (asked,) = await inbox._store.audit.list()
+    assert (asked.stage, asked.kind, asked.correlation, asked.verdict) == ("asked", "send_text", "c", DECISION.verdict)
+
+
+async def test_an_answer_is_logged_with_its_request(inbox):
+    number = await add_request(inbox)
+    await inbox.answer(number, "deny", ANN)
+    (_, answered) = await inbox._store.audit.list()
+    assert (answered.stage, answered.outcome, answered.kind, answered.correlation) == (
+        "answered", "deny", "send_text", "c",
+    )  # fmt: skip
+    assert (answered.actor, answered.pane, answered.place, answered.action_hash, answered.observed) == (
+        ANN, PaneId(1), ATTEMPT.pane_location, ATTEMPT.action_hash, {"question": number},
+    )  # fmt: skip
+
+
+async def test_a_denied_request_is_refused_with_its_number(inbox, clock):
+    waiting = asyncio.ensure_future(inbox.require_approval(WAITING))
+    while not (requests := await inbox._store.approvals.list()):
+        await asyncio.sleep(0)
+    await inbox.answer(requests[0].id, "deny", ANN)
+    with pytest.raises(Refused, match="a person denied it") as refused:
+        await waiting
+    assert refused.value.details == {
+        "question": requests[0].id, "expires_at": NOON + 60 * NS, "why": "denied", "correlation": "c",
+    }  # fmt: skip
+
+
+async def test_two_people_are_needed_for_some_actions(inbox):
+    with pytest.raises(NeedsApproval) as asked:
+        await inbox.require_approval(replace(ATTEMPT, decision=replace(DECISION, needs=2)))
+    assert asked.value.message == "requires approval by 2 people, has 0 (request 1)"
+    assert "can only expire" in asked.value.hint

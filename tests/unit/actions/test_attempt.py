@@ -3,7 +3,8 @@
 from msgspec.structs import replace
 
 from termvisor.actions.attempt import format_pane_location, hash_action, hash_text, redact_action
-from termvisor.model.action.action import SendText, Spawn
+from termvisor.model.action.action import Notify, SendText, Spawn
+from termvisor.model.action.approval import MAX_SHOWN_CHARS
 from termvisor.model.ids import PaneId
 from tests.unit.actions.test_preconditions import ME, VIEW, build_attempt
 
@@ -38,3 +39,17 @@ def test_an_audit_entry_names_actor_action_and_pane():
     assert (entry.kind, entry.pane, entry.actor, entry.action["text"]) == ("send_text", 1, ME, "make test")
     assert entry.action_hash == hash_action(ACTION, VIEW)
     assert entry.place == format_pane_location(VIEW) and "work:1.0 %1, pid 7" in entry.place
+
+
+def test_an_action_is_shown_with_all_its_fields():
+    spawn = Spawn(where="window", command=("run", SECRET), env={"TOKEN": SECRET, "N": "1"}, is_horizontal=True)
+    shown = redact_action(spawn)
+    assert shown | {"command": 0, "env": 0} == {
+        "type": "spawn", "where": "window", "target": "local", "server": "", "session": "", "beside": None,
+        "is_horizontal": True, "command": 0, "cwd": "", "env": 0, "name": "", "account": "", "keeps_failure": False,
+    }  # fmt: skip
+    assert (shown["command"][0], shown["env"]["N"]) == ("run", "1")
+    assert SECRET not in str(shown)
+    long = redact_action(Notify(title="x" * (MAX_SHOWN_CHARS + 1), text="y" * MAX_SHOWN_CHARS))
+    assert long["title"] == "x" * MAX_SHOWN_CHARS + f"… ({MAX_SHOWN_CHARS + 1} characters)"
+    assert long["text"] == "y" * MAX_SHOWN_CHARS

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -133,3 +134,14 @@ def test_only_network_programs_get_proxy_variables():
     around = {"HOME": "/home/me", "HTTPS_PROXY": "http://proxy", "OPENAI_API_KEY": "hush", "XDG_DATA_HOME": "/data"}
     assert build_environment(readonly_program.CODE_SEARCH, around) == {"HOME": "/home/me", "XDG_DATA_HOME": "/data"}
     assert build_environment(readonly_program.ACCOUNT_USAGE, around).keys() == {"HOME", "HTTPS_PROXY", "XDG_DATA_HOME"}
+
+
+def test_a_program_gets_the_variables_for_paths_and_locale_and_only_then_for_the_network():
+    local, network = (SimpleNamespace(uses_network=uses) for uses in (False, True))
+    names = "PATH HOME USER LOGNAME TMPDIR TZ LANG LC_ALL LC_CTYPE"
+    names += " XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME"
+    proxies = "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy"
+    given = dict.fromkeys(f"{names} {proxies} SSL_CERT_FILE SSL_CERT_DIR GITHUB_TOKEN".split(), "x")
+    assert " ".join(build_environment(local, given)) == names
+    assert given.keys() - build_environment(network, given).keys() == {"GITHUB_TOKEN"}
+    assert build_environment(network, {}) == {}

@@ -84,6 +84,9 @@ def test_a_programs_input_is_the_box_around_the_cursor():
         ("", "", False),
         ("> $ ", "$", False),
         ("a" * 500, "a" * 500, True),
+        ("a" * 100 + "…" + "a" * 101, "a" * 201, True),
+        ("a" * 30 + " [171 more characters] " + "a" * 30, "a" * 201, True),
+        ("a" * 30 + " [170 more characters] " + "a" * 30, "a" * 200, False),
         ("a" * 100 + "b" * 400, "a" * 500, False),
         ("first line and then some more\n[…]\nthe last line, which is longer", LINES, True),
         ("first line and then some\nanother line that is last", "first line and then some\nlast line", False),
@@ -136,3 +139,17 @@ def test_an_input_that_begins_above_the_screen_is_unknown():
 def test_the_guard_of_a_long_text_uses_its_ends():
     text = f"begin here\n{'an-uncommonly-long-word ' * 20}\nand end there"
     assert find_guard_piece(text, 80) in ("begin here", "and end there")
+
+
+def test_the_rows_of_a_programs_input_are_lines():
+    box = ("╭────────╮", "│ > one  │", "│ two    │", "│ three  │", "╰────────╯")
+    typed = read_program_input(screen(*box, x=5, y=2))
+    assert typed is not None
+    assert typed.before.split("\n") == ["╭────────╮", "│ > one  │", "│ two"]
+    assert typed.behind.split("\n") == ["│", "│ three  │", "╰────────╯"]
+
+
+@pytest.mark.parametrize("codes", ["38", "38;5", "38;5;", "38;2;1", "48;5;240"])
+def test_an_incomplete_or_other_colour_is_not_faint(codes):
+    row = parse_row(f"a\x1b[{codes}mb")
+    assert (row.text, row.faint) == ("ab", (False, False))

@@ -1,6 +1,13 @@
+import pytest
+from msgspec.structs import replace
+
 from termvisor.actions.pane_snapshot import build_screen, get_agent_interaction, read_composer_text
+from termvisor.backends.pane_control import PaneGuard, PaneViewer
+from termvisor.clock import NS
+from termvisor.model.action.preconditions import UndoPrecondition
 from termvisor.model.ids import PaneId
-from tests.unit.actions.scripted_screen import build_pane_state
+from termvisor.model.terminal.pane import PaneActivity
+from tests.unit.actions.scripted_screen import build_pane_state, build_snapshot
 from tests.unit.agents.adapters.codex.test_screen import ASKED, FOOT
 
 RULE = "─" * 60
@@ -44,3 +51,32 @@ def test_without_a_composer_there_is_no_text():
     assert read_composer_text(interaction, build_screen(PaneId(1), state, 1), state) is None
     state = build_pane_state(("• Hello.", *FOOT))
     assert read_composer_text(interaction, build_screen(PaneId(1), state, 1), state) == ""
+
+
+@pytest.mark.parametrize(("ago", "is_typing"), [(0.0, True), (2.999, True), (3.0, False), (60.0, False)])
+def test_a_user_counts_as_typing_for_three_seconds(ago, is_typing):
+    viewer = PaneViewer("/dev/pts/1", 100 * NS)
+    state = replace(build_pane_state(()), viewers=(viewer,))
+    snapshot = replace(build_snapshot(()), pane_state=state)
+    assert snapshot.list_typing_clients(int((100 + ago) * NS)) == ([viewer] if is_typing else [])
+
+
+def test_a_text_that_is_partly_faint_was_typed():
+    assert read_claude_composer("❯ fix", '  \x1b[2mTry "lint"\x1b[0m') == 'fix\n  Try "lint"'
+
+
+def test_at_a_shell_prompt_there_is_no_agent_to_interact_with():
+    snapshot = build_snapshot(ASKED)
+    assert snapshot.interaction is not None
+    at_prompt = replace(snapshot, view=replace(snapshot.view, activity=PaneActivity(kind="prompt", is_proven=True)))
+    assert at_prompt.interaction is None
+    assert replace(snapshot, agent=None).interaction is None
+    assert replace(snapshot, agent=replace(snapshot.agent, name="generic")).interaction is None
+
+
+def test_a_guard_requires_what_the_snapshot_shows():
+    snapshot = build_snapshot(ASKED)
+    expected = PaneGuard(pane="%1", pid=1000, command="codex", alternate=True, shows="Yes")
+    assert snapshot.build_guard("Yes") == expected
+    undoes = UndoPrecondition(correlation="c", title="new", front="%2")
+    assert replace(snapshot, undo_target=undoes).build_guard("Yes") == replace(expected, title="new", front="%2")

@@ -5,13 +5,24 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from termvisor.actions.permission_requests import PendingRequests, PermissionBroker, PermissionDialog
-from termvisor.errors import Conflict, Refused, TimedOut
+from termvisor.actions.pane_snapshot import AgentInteraction
+from termvisor.actions.permission_requests import (
+    PendingRequests,
+    PermissionBroker,
+    PermissionDialog,
+    ServerRequest,
+    find_dialog,
+)
+from termvisor.agents.adapters.keyboard import KeyPress
+from termvisor.errors import Conflict, Refused, StaleSnapshot, TimedOut
 from termvisor.model.action.action import Actor, AnswerAgent, AnswerDialog
 from termvisor.model.action.outcome import Outcome
-from termvisor.model.ids import PaneId
+from termvisor.model.action.preconditions import Preconditions
+from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
+from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, TargetName
 from tests.unit.actions.scripted_screen import build_snapshot
 from tests.unit.actions.scripted_session import PERMISSION_REQUEST, ScriptedSessionControl
+from tests.unit.agents.adapters.codex.test_screen import ASKED, HITS
 
 ME = Actor(kind="workflow", uid=1, pid=2, name="inbox")
 PANE = PaneId(1)
@@ -176,3 +187,77 @@ def test_a_dialog_whose_hook_was_just_answered_is_still_pending():
     assert not pending.is_pending(pane, "server")
     now[0] = 16.0
     assert not pending.is_pending(pane, "dialog")
+
+
+CODEX = AgentProcess(
+    id=RuntimeId(1), pane=PANE, place=PaneLocation(TargetName("local"), "", MuxPaneId("%1")), agent="codex", pid=1000,
+    pid_started=9, cwd="/src", started_at=0,
+)  # fmt: skip
+
+
+def test_a_dialog_is_found_only_if_its_agent_can_be_allowed_and_denied():
+    shown = build_snapshot(ASKED)
+    rows = shown.interaction.find_choice_keys(shown.screen, "allow").rows
+    expected = PermissionDialog(pane=PANE, agent="codex", rows=rows, command="touch x", cwd="/src")
+    assert find_dialog(shown, CODEX, "touch x") == expected
+    without_denial = [row for row in ASKED if "3. No" not in row]
+    for other in (
+        build_snapshot(HITS["working"]),
+        build_snapshot(without_denial),
+        replace(shown, agent=None),
+        replace(shown, agent=replace(shown.agent, runtime=RuntimeId(2))),
+        replace(shown, agent=replace(shown.agent, name="generic")),
+    ):
+        assert find_dialog(other, CODEX, "touch x") is None
+
+
+@pytest.mark.parametrize(
+    ("allow", "deny"),
+    [(None, ("a",)), (("a",), None), (("a",), ("b",)), ((), ())],
+    ids=["no key allows", "no key denies", "two dialogs", "no rows"],
+)
+def test_a_dialog_whose_keys_are_uncertain_is_not_found(monkeypatch, allow, deny):
+    keys = {
+        name: None if rows is None else KeyPress(keys=("x",), rows=rows, rule="r")
+        for name, rows in (("allow", allow), ("deny", deny))
+    }
+    monkeypatch.setattr(AgentInteraction, "find_choice_keys", lambda _self, _screen, choice: keys[choice])
+    assert find_dialog(build_snapshot(ASKED), CODEX, "") is None
+
+
+def test_a_dialog_becomes_an_action_that_shows_it():
+    rows = ("│ Run it? │", "┃ touch x ┃")
+    dialog = PermissionDialog(pane=PANE, agent="codex", rows=rows, command="touch x", session="s", cwd="/src")
+    action = dialog.build_action()
+    assert action == AnswerAgent(
+        agent="codex", tool="dialog", command="touch x", given='{"dialog":"Run it?\\ntouch x"}', cwd="/src",
+        session="s", pane=PANE, request=action.request,
+    )  # fmt: skip
+    assert dialog.build_action().request != action.request
+
+
+async def test_a_hook_gets_the_decision_on_its_request():
+    gate = ScriptedGate()
+    request = AnswerAgent(agent="claude_code", tool="Bash", command="make", request="r", pane=PANE)
+    with gate.pending.register_callback("r", lambda _snapshot: asyncio.sleep(0, Outcome(status="done", pane=PANE))):
+        outcome = await gate.broker.answer_hook(request, ME, Preconditions())
+    assert (outcome.status, outcome.why, outcome.pane) == ("done", "allow", PANE)
+    assert '"allow"' in outcome.text
+    assert gate.pending.is_pending(PANE, "dialog") and not gate.pending.is_pending(PANE, "server")
+
+
+async def test_an_approval_of_a_request_that_is_gone_answers_nothing():
+    session = ScriptedSessionControl(PERMISSION_REQUEST)
+    session.resolved.set()
+    with pytest.raises(StaleSnapshot) as refused:
+        await ServerRequest(session, PERMISSION_REQUEST, "codex", PANE).allow(None)
+    assert (refused.value.details["why"], session.received) == ("request_gone", [])
+
+
+async def test_a_denied_hook_request_is_answered_with_the_whole_outcome():
+    gate = ScriptedGate("denied")
+    request = AnswerAgent(agent="claude_code", tool="Bash", command="make", request="r", pane=PANE)
+    outcome = await gate.broker.answer_hook(request, ME, Preconditions())
+    expected = Outcome(status="done", why="deny", text=outcome.text, correlation="c", pane=PANE)
+    assert outcome == expected
+    assert "Termvisor: no" in outcome.text

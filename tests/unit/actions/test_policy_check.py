@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from termvisor.actions.pane_snapshot import PaneForeground
-from termvisor.actions.policy_check import PolicyChecker, PolicyFile, build_policy_place
+from termvisor.actions.policy_check import PolicyChecker, PolicyDecision, PolicyFile, build_policy_place
 from termvisor.backends.pane_control import PaneViewer
 from termvisor.clock import NS
 from termvisor.model.action.action import SendKeys, SendText
@@ -130,3 +130,34 @@ def test_the_policy_place_reports_a_typing_user():
     person = replace(READY, pane_state=replace(SEEN, viewers=(PaneViewer("/dev/pts/1", NOON - NS),)))
     assert build_policy_place(person, NOON).is_human_typing and not build_policy_place(READY, NOON).is_human_typing
     assert build_policy_place(None, NOON).pane is None
+
+
+async def test_a_decision_carries_the_settings_of_the_policy(checker, path):
+    path.write_text("human_typing_override = true\nunproven_prompt = true\n[approval]\nexpiry = 90\n")
+    for decision in (
+        await checker.check(build_send_text("make"), HUMAN, READY),
+        await checker.preview(build_send_text("make"), HUMAN, READY),
+    ):
+        assert decision == PolicyDecision(
+            action=build_send_text("make"),
+            verdict=decision.verdict,
+            actor=HUMAN,
+            place=build_policy_place(READY, NOON),
+            needs=1,
+            expires_for=90.0,
+            allows_unproven=True,
+            allows_typing_beside_people=True,
+        )
+
+
+async def test_the_outcome_of_an_action_denied_without_a_policy_is_reported_to_no_hook(checker, path):
+    path.write_text("no policy")
+    decision = await checker.check(build_send_text("make"), HUMAN, READY)
+    assert (decision.actor, decision.verdict.reasons[0].id) == (HUMAN, "no_policy")
+    await checker.report_outcome(decision, "denied", "")
+
+
+async def test_a_text_that_is_not_submitted_is_no_command(checker):
+    drafted = SendText(pane=PaneId(1), text="rm -rf /", enter=False)
+    assert (await checker.check(drafted, HUMAN, READY)).verdict.answer == "allow"
+    assert (await checker.check(replace(drafted, enter=True), HUMAN, READY)).verdict.answer != "allow"

@@ -6,13 +6,20 @@ from msgspec.structs import replace
 from termvisor.actions.attempt import Attempt
 from termvisor.actions.pane_snapshot import PaneForeground, PaneSnapshot
 from termvisor.actions.policy_check import PolicyDecision
-from termvisor.actions.preconditions import bind_dialog_rows, find_failed_precondition, matches_pattern
-from termvisor.backends.pane_control import PaneViewer
+from termvisor.actions.preconditions import (
+    PreconditionFailure,
+    bind_dialog_rows,
+    build_guard_error,
+    build_stale_error,
+    find_failed_precondition,
+    matches_pattern,
+)
+from termvisor.backends.pane_control import GuardMismatch, PaneViewer
 from termvisor.clock import NS
-from termvisor.errors import BadRequest
+from termvisor.errors import BadRequest, Conflict, StaleSnapshot
 from termvisor.model.action.action import Actor, AnswerDialog, Interrupt, Kill, QuitAgent, SendKeys, SendText
 from termvisor.model.action.approval import Reservation, combine_reasons
-from termvisor.model.action.preconditions import Preconditions
+from termvisor.model.action.preconditions import Preconditions, UndoPrecondition
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import InputState, PaneActivity, PaneInstance, PaneView
 from termvisor.testing.fake_clock import NOON
@@ -289,3 +296,168 @@ def test_a_shell_in_front_of_a_stopped_agent_is_no_agent():
 def test_a_shell_at_its_prompt_is_no_agent():
     snapshot = build_snapshot(HELLO, view=replace(build_pane_view(), activity=PaneActivity(kind="prompt")))
     assert snapshot.interaction is None
+
+
+TYPED = replace(
+    READY, pane_state=replace(SEEN, rows=("done", "$ make"), cursor_x=6), undo_target=UndoPrecondition(
+        correlation="c", is_typed=True
+    ), holds_own_text=True,
+)  # fmt: skip
+CLEAR = SendKeys(pane=PaneId(1), keys=("C-u",))
+
+
+def build_undo(pane_state=SEEN, child_count=None, **target) -> PaneSnapshot:
+    undo_target = UndoPrecondition(correlation="c", **target)
+    return replace(READY, undo_target=undo_target, pane_state=pane_state, child_count=child_count)
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "why"),
+    [
+        (TYPED, None),
+        (replace(TYPED, holds_own_text=False), "input_changed"),
+        (replace(TYPED, pane_state=replace(TYPED.pane_state, rows=("done", "$ make x"))), "input_changed"),
+        (replace(TYPED, input_place=InputState(None, True)), "input_changed"),
+        (replace(TYPED, pane_state=replace(TYPED.pane_state, alternate=True)), "not_at_prompt"),
+        (replace(TYPED, view=replace(VIEW, activity=PaneActivity(kind="prompt"))), "not_at_prompt"),
+        (replace(TYPED, view=replace(VIEW, activity=PaneActivity(kind="command", is_proven=True))), "not_at_prompt"),
+        (build_undo(replace(SEEN, title="new"), title="new"), None),
+        (build_undo(replace(SEEN, title="newer"), title="new"), "title_changed"),
+        (build_undo(replace(SEEN, front="%1"), front="%1"), None),
+        (build_undo(replace(SEEN, front="%2"), front="%1"), "front_changed"),
+        (build_undo(child_count=0, is_alone=True), None),
+        (build_undo(child_count=1, is_alone=True), "other_programs"),
+        (build_undo(child_count=None, is_alone=True), "other_programs"),
+        (build_undo(child_count=1), None),
+    ],
+)
+def test_only_an_unchanged_effect_is_undone(snapshot, why):
+    assert find_why(snapshot, CLEAR) == why
+
+
+@pytest.mark.parametrize(("age", "why"), [(0, None), (2 * NS, None), (2 * NS + 1, "stale_snapshot")])
+def test_a_snapshot_is_good_for_two_seconds(age, why):
+    assert find_why(replace(READY, observed_at=NOON - age)) == why
+
+
+@pytest.mark.parametrize(
+    ("conditions", "why"),
+    [
+        ({"updated_within": 10.0}, None),
+        ({"updated_within": 9.999}, "if_updated_within"),
+        ({"tail": "done", "stable_for": 10.0}, None),
+        ({"tail": "done", "stable_for": 10.001}, "if_tail"),
+    ],
+)
+def test_the_age_of_the_last_output_is_compared_exactly(conditions, why):
+    assert find_why(**conditions) == why
+
+
+def test_a_pane_without_output_was_never_updated_and_is_stable():
+    silent = replace(READY, view=replace(VIEW, last_output_at=None))
+    assert find_why(silent, updated_within=60.0) == "if_updated_within"
+    assert find_why(silent, tail="done", stable_for=60.0) is None
+    failure = find_failed_precondition(silent, build_attempt(build_send_text("x"), updated_within=60.0), NOON)
+    assert failure == PreconditionFailure("if_updated_within", "the last output is too old", "60 s", "never")
+
+
+@pytest.mark.parametrize(
+    ("actor", "action", "allows", "why"),
+    [
+        ("robot", CLEAR, False, "human_typing"),
+        ("human", CLEAR, False, None),
+        ("human", SendText(pane=PaneId(1), text="x"), False, "human_typing"),
+        ("robot", CLEAR, True, None),
+        ("robot", Kill(pane=PaneId(1)), False, None),
+    ],
+)
+def test_only_a_person_may_press_keys_beside_a_person(actor, action, allows, why):
+    typing = build_changed_snapshot(viewers=(PaneViewer("/dev/pts/3", NOON - NS),))
+    attempt = build_attempt(action, replace(ME, kind=actor))
+    attempt = replace(attempt, decision=replace(attempt.decision, allows_typing_beside_people=allows))
+    failure = find_failed_precondition(typing, attempt, NOON)
+    assert (failure.why if failure else None) == why
+
+
+def test_an_unproven_prompt_may_be_allowed_and_keys_need_no_gapless_capture_by_force():
+    unproven = build_snapshot_with_activity("prompt", is_proven=False)
+    attempt = build_attempt(build_send_text("x"))
+    allowed = replace(attempt, decision=replace(attempt.decision, allows_unproven=True))
+    assert find_failed_precondition(unproven, allowed, NOON) is None
+    gap = replace(READY, is_in_gap=True)
+    assert [find_why(gap, CLEAR), find_why(gap, CLEAR, force_stale=True), find_why(gap, Kill(pane=PaneId(1)))] == [
+        "recent_gap", None, None,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind", "message", "details"),
+    [
+        (PreconditionFailure("a", "text"), StaleSnapshot, "nothing was done: text", {}),
+        (
+            PreconditionFailure("a", "text", "x", "y"), StaleSnapshot,
+            "nothing was done: text (expected x, found y)", {"expected": "x", "actual": "y"},
+        ),
+        (
+            PreconditionFailure("a", "text", "", "y"), StaleSnapshot,
+            "nothing was done: text", {"expected": "", "actual": "y"},
+        ),
+        (PreconditionFailure("reserved", "text"), Conflict, "nothing was done: text", {}),
+    ],
+)  # fmt: skip
+def test_a_failure_becomes_an_error_with_its_code(failure, kind, message, details):
+    error = failure.build_error("c")
+    assert (type(error), error.message) == (kind, message)
+    assert error.details == {"outcome": "refused", "why": failure.why, "correlation": "c"} | details
+    assert "correlation" not in failure.build_error().details
+
+
+@pytest.mark.parametrize(("is_first", "text"), [(True, "nothing was done"), (False, "nothing more was done")])
+def test_a_guard_that_failed_is_an_error_with_what_was_found(is_first, text):
+    error = build_guard_error(GuardMismatch("pid", "7", "8"), is_first=is_first)
+    assert error.message == f"{text}: expected 7, found 8"
+    assert error.details == {"outcome": "refused", "why": "stale_pid", "expected": "7", "actual": "8"}
+    assert build_stale_error("a", "text").details == {"outcome": "refused", "why": "a"}
+
+
+@pytest.mark.parametrize("agent", ["generic", None])
+@pytest.mark.parametrize(
+    "action",
+    [
+        Interrupt(pane=PaneId(1), agent="codex"),
+        QuitAgent(pane=PaneId(1), agent="codex"),
+        AnswerDialog(pane=PaneId(1), agent="codex", choice="allow"),
+    ],
+)
+def test_an_agent_without_keys_gets_none(agent, action):
+    snapshot = build_snapshot(ASKED)
+    known = None if agent is None else replace(snapshot.agent, name=agent)
+    assert find_failed_precondition(
+        replace(snapshot, agent=known), build_attempt(action), snapshot.observed_at
+    ).why == ("no_agent")
+
+
+def test_a_dialog_that_the_caller_names_is_not_replaced():
+    action = AnswerDialog(pane=PaneId(1), agent="codex", choice="allow", rows=("other",))
+    assert bind_dialog_rows(action, build_snapshot(ASKED)) is action
+    assert bind_dialog_rows(replace(action, rows=()), None).rows == ()
+    assert bind_dialog_rows(replace(action, rows=()), build_snapshot(HELLO)).rows == ()
+    assert bind_dialog_rows(SEND, build_snapshot(ASKED)) is SEND
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "is_match"),
+    [
+        ("/", "a/b", True),
+        ("/", "ab", False),
+        ("//", "a//b", True),
+        ("//", "ab", False),
+        ("/b.d/", "a bad day", True),
+        ("/bad", "a bad day", False),
+        ("bad/", "a bad day", False),
+        ("b.d", "a bad day", False),
+        ("b.d", "a b.d day", True),
+    ],
+)
+def test_only_a_pattern_in_slashes_is_a_regex(pattern, text, is_match):
+    assert matches_pattern(pattern, text) is is_match

@@ -81,3 +81,11 @@ async def test_an_after_hook_gets_the_outcome_and_changes_nothing(program, tmp_p
     )
     await notify_hooks([hook], hook_input)
     assert msgspec.json.decode((tmp_path / "read").read_bytes())["outcome"] == "delivered"
+
+
+async def test_a_hook_that_may_not_be_executed_fails(program):
+    hook = program('echo \'{"decision": "allow"}\'')
+    os.chmod(hook.program[0], 0o600)
+    (answer,) = (await run_hooks([hook], ACTION, ME, PaneContext())).answers
+    assert (answer.id, answer.decision) == ("h", "failed")
+    assert "Permission denied" in answer.reason

@@ -1,6 +1,6 @@
 import pytest
 
-from termvisor.model.action.action import Attach, Notify, SendText, WriteFile
+from termvisor.model.action.action import Attach, Notify, SendKeys, SendText, SetTitle, WriteFile
 from termvisor.model.ids import PaneId
 from termvisor.policy.checks import format_untrusted_text
 from termvisor.policy.evaluator import collect_reasons
@@ -114,3 +114,10 @@ def test_untrusted_text_is_short_printable_and_redacted() -> None:
     assert len(format_untrusted_text("x" * 1000)) == 80
     assert "hunter2hunter2" not in format_untrusted_text("curl -u me:hunter2hunter2 https://x.example")
     assert format_untrusted_text(f"{HOME}/x") == f"{HOME}/x"
+
+
+def test_an_action_that_types_nothing_is_not_asked_while_a_person_types() -> None:
+    typing = PaneContext(is_human_typing=True, is_proven=True)
+    for action, reasons in ((SetTitle(pane=PANE, title="x"), []), (SendKeys(pane=PANE, keys=("x",)), ["ask"])):
+        found = list_reasons("", make_request(action, place=typing), "capabilities")
+        assert [answer for answer, name in found if name == "human_typing_override"] == reasons

@@ -83,6 +83,7 @@ def _shift_slot(slot: SourceSlot, offset_ns: int) -> SourceSlot:
         ),
         heard_at=_shift_time(slot.heard_at, offset_ns),
         statement=_shift_statement(slot.statement, offset_ns),
+        previous_statement=_shift_statement(slot.previous_statement, offset_ns),
         screen_history=replace(
             history,
             before=_shift_statement(history.before, offset_ns),

@@ -2,6 +2,7 @@
 
 import base64
 import socket
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import pytest
@@ -58,7 +59,19 @@ def test_a_redirect_is_not_followed():
 
 @pytest.mark.parametrize(
     ("status", "why", "may_pass"),
-    [(200, "", False), (400, "http_400", False), (429, "http_429", True), (503, "http_503", True)],
+    [
+        (200, "", False),
+        (299, "", False),
+        (300, "redirected", False),
+        (399, "redirected", False),
+        (400, "http_400", False),
+        (408, "http_408", True),
+        (425, "http_425", True),
+        (429, "http_429", True),
+        (499, "http_499", False),
+        (500, "http_500", True),
+        (503, "http_503", True),
+    ],
 )
 def test_retryable_statuses_are_distinguished(status, why, may_pass):
     answer = classify_status(status, "there")
@@ -102,3 +115,28 @@ def test_the_worker_process_reads_a_request_and_writes_a_result():
         done = run_worker(function, args, returns=PostResult, timeout_s=60)
     assert done.values == [PostResult(text="127.0.0.1 answered 200")]
     assert receiver.received[0].is_genuine
+
+
+def test_a_server_that_speaks_no_http_is_retryable_and_named():
+    with socket.create_server(("127.0.0.1", 0)) as receiver, ThreadPoolExecutor() as pool:
+
+        def answer_nonsense() -> None:
+            connection, _ = receiver.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"220 mail.example ESMTP\r\n")
+
+        pool.submit(answer_nonsense)
+        answer = post_notice(build_post_request(f"http://127.0.0.1:{receiver.getsockname()[1]}/"))
+    assert (answer.why, answer.may_pass) == ("not_reached", True)
+    assert answer.text == "127.0.0.1: not an HTTP server (BadStatusLine)"
+
+
+def test_a_request_names_its_sender_and_content():
+    headers = build_headers(build_post_request("https://x"))
+    assert headers == {
+        "content-type": "application/json",
+        "user-agent": "Termvisor",
+        "webhook-id": "a1",
+        "webhook-timestamp": "1767268800",
+    }

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import pytest
 
+from termvisor.actions.notifications import channels
 from termvisor.actions.notifications.channels import encode_notice, open_terminal, send_to_terminals
 from termvisor.backends.pane_control import AttachedClient
 from termvisor.clock import SystemClock
@@ -148,3 +149,20 @@ async def test_a_started_message_is_completed(monkeypatch):
     finally:
         os.close(master)
         os.close(slave)
+
+
+async def test_a_terminal_that_closes_while_it_is_written_is_left_out(monkeypatch):
+    pairs = [pty.openpty() for _ in range(2)]
+    ttys = [os.ttyname(follower) for _, follower in pairs]
+    real = channels._write_some
+
+    def write_some(descriptor: int, data: bytes) -> int:
+        if os.ttyname(descriptor) == ttys[0]:
+            raise OSError(5, "closed")
+        return real(descriptor, data)
+
+    monkeypatch.setattr(channels, "_write_some", write_some)
+    sent = await send_to_terminals(ScriptedRecipients(*ttys), SystemClock(), NOTICE, NotificationSettings())
+    for descriptor in (one for pair in pairs for one in pair):
+        os.close(descriptor)
+    assert (sent.status, sent.text) == ("done", "1 of 2 attached terminals")

@@ -82,3 +82,11 @@ async def test_notifications_in_flight_are_limited():
     assert [throttle.check_and_reserve(action, high_rate) for action in many] == [*[""] * 8, "busy"]
     throttle.finish(many[0], is_sent=True, count=0)
     assert throttle.check_and_reserve(many[8], high_rate) == ""
+
+
+async def test_the_oldest_of_too_many_remembered_notifications_are_forgotten(monkeypatch):
+    monkeypatch.setattr("termvisor.actions.notifications.notifier._MAX_REMEMBERED", 2)
+    first, second, third = (replace(BUILD, text=text) for text in "abc")
+    throttle, often = NotificationThrottle(FakeClock()), replace(SETTINGS, notify_rate=60)
+    sent = [send(throttle, action, often) for action in (first, second, first, third, second, first)]
+    assert sent == ["", "", "repeated", "", "repeated", ""]

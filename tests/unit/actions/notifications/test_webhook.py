@@ -4,10 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
-from termvisor.actions.notifications.webhook import WebhookChannel, read_secret
+from termvisor.actions.notifications import webhook
+from termvisor.actions.notifications.http_post import PostRequest, PostResult
+from termvisor.actions.notifications.webhook import TIMED_OUT, WebhookChannel, read_secret
 from termvisor.clock import NS
 from termvisor.errors import ConfigError
 from termvisor.model.action.notification import UserNotification
@@ -125,3 +128,19 @@ def test_a_missing_secret_is_an_error(tmp_path):
     ):
         with pytest.raises(ConfigError, match=why):
             read_secret(reference)
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (1, PostResult(why="program_failed", text="the worker exited with status 1")),
+        (TIMED_OUT, PostResult(why="timeout", text=f"the worker exited with status {TIMED_OUT}", may_pass=True)),
+    ],
+)
+async def test_a_worker_that_ends_without_an_answer_is_reported(monkeypatch, status, expected):
+    async def run_worker(*_args: object, **_options: object) -> object:
+        return SimpleNamespace(values=(), status=status)
+
+    monkeypatch.setattr(webhook, "run_isolated_worker", run_worker)
+    request = PostRequest(url="https://x", id="a", body="{}")
+    assert await WebhookChannel(HastyClock())._run_worker(request) == expected

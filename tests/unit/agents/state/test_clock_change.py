@@ -1,12 +1,13 @@
 """After the clock is set, ages stay the same and new signals count."""
 
 import pytest
+from msgspec.structs import replace
 
-from termvisor.agents.state.clock_change import find_latest_time
-from termvisor.agents.state.reducer import apply_fact
-from termvisor.model.agent.agent_process import AgentExited, ClockSet
-from termvisor.model.agent.signal import FlagUpdate, ProcessHint
-from termvisor.model.ids import MuxPaneId
+from termvisor.agents.state.clock_change import ClockJumpDetector, find_latest_time
+from termvisor.agents.state.reducer import AgentKnowledge, apply_fact, apply_facts
+from termvisor.model.agent.agent_process import AgentExited, AgentStarted, ClockSet, OutputMissed
+from termvisor.model.agent.signal import FlagUpdate, ProcessHint, Signal
+from termvisor.model.ids import MuxPaneId, PaneId
 from tests.builtin_thresholds import DEFAULT_THRESHOLDS
 from tests.unit.agents.state.signal_scene import (
     ONE,
@@ -105,3 +106,41 @@ def test_find_latest_time_returns_the_latest_time_of_all_facts():
     for fact, latest in ((build_signal(70, "hook", "running"), 70), (AgentExited(at=to_ns(90), runtime=ONE), 90)):
         knowledge = build_knowledge(fact)
         assert find_latest_time(knowledge.roster, knowledge.source_slots) == to_ns(latest)
+
+
+def shift_fact(fact, by: int):
+    if isinstance(fact, AgentStarted):
+        return AgentStarted(at=fact.at + by, runtime=replace(fact.runtime, started_at=fact.runtime.started_at + by))
+    if not isinstance(fact, Signal):
+        return replace(fact, at=fact.at + by)
+    moved_at = None if fact.moved_at is None else fact.moved_at + by
+    return replace(fact, event_at=fact.event_at + by, ingested_at=fact.ingested_at + by, moved_at=moved_at)
+
+
+def test_a_clock_that_was_set_back_leaves_what_would_be_known_if_it_had_always_been_right():
+    other = build_agent_process(2, mux_pane="%6")
+    unknown = build_signal(9, "hook", "running", runtime=None, hint=ProcessHint(mux_pane=MuxPaneId("%9")))
+    doubtful = ProcessHint(cwd="/home/ada/src", is_doubtful=True)
+    facts = [
+        build_agent_started(0),
+        build_agent_started(0, other),
+        build_signal(1, "hook", "running", flags=FlagUpdate(compacting=True)),
+        build_signal(2, "hook", "running", task="a", kind="task_began"),
+        build_signal(3, "hook", "completed", tasks=("b",)),
+        *build_working_screens(4, 5),
+        *build_idle_screens(6, moved=5),
+        unknown,
+        build_signal(10, "transcript", "error", runtime=None, hint=doubtful, session="s"),
+        OutputMissed(at=to_ns(11), pane=PaneId(7)),
+        AgentExited(at=to_ns(12), runtime=other.id),
+    ]
+    by = -HOUR * SECOND_NS
+    known = apply_facts(AgentKnowledge(), [*facts, ClockSet(at=to_ns(20) + by, by=by)], DEFAULT_THRESHOLDS)
+    assert known.pending and known.roster.tombstones and known.roster.unattributed_sessions
+    assert known == apply_facts(AgentKnowledge(), [shift_fact(fact, by) for fact in facts], DEFAULT_THRESHOLDS)
+
+
+@pytest.mark.parametrize(("off_ns", "jump_ns"), [(2 * SECOND_NS, 2 * SECOND_NS), (2 * SECOND_NS - 1, 0)])
+def test_a_clock_that_is_two_seconds_off_was_set(off_ns, jump_ns):
+    assert ClockJumpDetector(0, 0.0).detect_jump(off_ns, 0.0) == jump_ns
+    assert ClockJumpDetector(0, 0.0).detect_jump(-off_ns, 0.0) == -jump_ns

@@ -57,6 +57,20 @@ def build_missing_screens(*seconds: float) -> list:
 
 
 BINDINGS = [
+    (
+        "a remote agent whose native source is stale is missing on its screen",
+        700,
+        0,
+        [build_signal(2, "hook", "running"), build_missing_screens(690, 695)],
+        "managed_deterministic_stale",
+    ),
+    (
+        "two screens without it, and a title that says nothing",
+        8,
+        101,
+        [build_missing_screens(3, 5), build_signal(6, "title", kind="note", title="bash")],
+        "unmanaged",
+    ),
     ("identified by its screen", 3, 101, [build_working_screens(1, 2)], "managed_heuristic"),
     ("one screen without it", 4, 101, [build_working_screens(1), build_missing_screens(3)], "managed_heuristic"),
     ("two screens without it", 6, 101, [build_working_screens(1), build_missing_screens(3, 5)], "unmanaged"),

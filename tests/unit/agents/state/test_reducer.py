@@ -1,7 +1,12 @@
 """All facts together: pending, dropped and applied signals."""
 
+import pytest
+
+from termvisor.agents.state.flags_and_subtasks import Subtasks
 from termvisor.agents.state.published_state import compute_state, list_states
 from termvisor.agents.state.reducer import AgentKnowledge, apply_fact, apply_facts
+from termvisor.agents.state.signal_binding import AgentRoster
+from termvisor.agents.state.source_slots import SourceSlot, SourceSlots
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.agent_process import AgentExited, OutputMissed, PaneClosed
 from termvisor.model.agent.signal import ProcessHint
@@ -106,3 +111,21 @@ def test_a_pending_signal_is_bound_when_its_session_is_reported():
     known = apply_fact(known, build_signal(2, "registry", "idle", session="a"), DEFAULT_THRESHOLDS)
     assert not known.pending
     assert compute_state_at(known, 3).value == "error"
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        (AgentKnowledge, ("roster", "ledgers", "pending", "unreachable", "dropped")),
+        (AgentRoster, ("tenants", "tombstones", "doubts")),
+        (SourceSlots, ("slots", "missed_at")),
+        (
+            SourceSlot,
+            ("cursor", "memory", "heard_at", "is_down", "said", "before", "look", "flags", "tasks", "title", "misses",
+             "rule"),
+        ),
+        (Subtasks, ("told", "listed_at", "has_spoken")),
+    ],
+)  # fmt: skip
+def test_stored_snapshots_keep_their_field_names(kind, names) -> None:
+    assert kind.__struct_encode_fields__ == names

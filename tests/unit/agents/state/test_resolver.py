@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.agents.state.resolver import find_next_change, resolve_state
+from termvisor.agents.state.resolver import find_next_change, resolve_state, resolve_unreachable
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.agent_process import Fact, OutputMissed, TargetReachability
 from termvisor.model.agent.signal import FlagUpdate, Signal
@@ -522,3 +522,19 @@ def test_the_next_change_is_computed() -> None:
 def test_an_undeclared_source_is_ignored() -> None:
     slots = build_knowledge(build_signal(0, "hook", "running")).source_slots[ONE]
     assert resolve_state(slots, "codex", to_ns(1), Thresholds(sources={"codex": ()})).reason == "no_signal"
+
+
+def test_an_unreachable_agent_is_unknown_and_keeps_what_lasts() -> None:
+    slots = build_knowledge(build_signal(1, "hook", "running", flags=LIMIT)).source_slots[ONE]
+    resolution = resolve_unreachable(slots, "claude_code", to_ns(2), DEFAULT_THRESHOLDS)
+    assert (resolution.value, resolution.reason, resolution.leader) == ("unknown", "target_unreachable", None)
+    assert (resolution.flags.usage_limited, resolution.flags.resets_at) == (True, LIMIT.resets_at)
+    assert [reading.source.name for reading in resolution.readings] == ["hook"]
+
+
+@pytest.mark.parametrize(("told", "expected"), [("completed", "idle"), ("error", "error")])
+def test_the_screen_refines_an_end_but_no_error_of_a_source_that_reports_all_ends_alike(told, expected) -> None:
+    sources = tuple(replace(one, blurs_ends=one.name == "hook") for one in SOURCES_BY_AGENT["claude_code"])
+    thresholds = Thresholds(sources={"claude_code": sources})
+    facts = [build_signal(1, "hook", told), build_idle_screens(2, 7)]
+    assert compute_state_after(9, *facts, thresholds=thresholds).value == expected

@@ -120,6 +120,8 @@ def build_roster_after_exit() -> AgentRoster:
         (build_hinted_signal(11, mux_pane=PANE), "runtime_mismatch"),
         (build_hinted_signal(8, mux_pane=PANE, session="new"), "late_event"),
         (build_hinted_signal(9.9, pid=103, pid_started=5003), 3),
+        (build_hinted_signal(9.9, pid=103), "late_event"),
+        (build_hinted_signal(9.9, mux_pane=PANE, pid_started=5003), "late_event"),
         (build_hinted_signal(129, mux_pane=PANE), "runtime_mismatch"),
         (build_hinted_signal(130, mux_pane=PANE), 3),
     ],
@@ -211,3 +213,23 @@ def test_another_session_in_the_folder_is_not_bound():
     assert (
         bind_signal(add_session(CODEX, RuntimeId(1), "t1"), build_folder_signal("t2"), DEFAULT_THRESHOLDS) == NO_MATCH
     )
+
+
+def test_a_process_at_the_same_place_or_in_the_same_pane_ends_the_other() -> None:
+    same_place = build_agent_process(3, pane=PaneId(99), mux_pane="%5")
+    same_pane = build_agent_process(3, pane=PaneId(7), mux_pane="%99")
+    elsewhere = build_agent_process(3, pane=PaneId(99), mux_pane="%99")
+    for newcomer, left in ((same_place, [2, 3]), (same_pane, [2, 3]), (elsewhere, [1, 2, 3])):
+        assert sorted(add_agent(TWO, newcomer, to_ns(9), DEFAULT_THRESHOLDS).agents) == left
+
+
+def test_a_session_is_recorded_once() -> None:
+    once = add_session(TWO, RuntimeId(1), "s")
+    assert once.agents[RuntimeId(1)].sessions == ("s",)
+    assert add_session(once, RuntimeId(1), "s") is once
+    assert add_session(once, RuntimeId(1), "") is once
+
+
+def test_a_source_that_is_not_declared_is_not_shared() -> None:
+    known = add_session(CODEX, RuntimeId(1), "t1")
+    assert bind_signal(known, build_folder_signal("t2", "undeclared"), DEFAULT_THRESHOLDS) == 1

@@ -5,8 +5,16 @@ from msgspec.structs import replace
 
 from termvisor.agents.state.source_slots import is_compatible_state, list_source_deadlines, read_sources
 from termvisor.agents.state.thresholds import Thresholds
+from termvisor.model.agent.signal import FlagUpdate
 from tests.builtin_thresholds import DEFAULT_THRESHOLDS, SOURCES_BY_AGENT
-from tests.unit.agents.state.signal_scene import ONE, build_knowledge, build_signal, build_working_screens, to_ns
+from tests.unit.agents.state.signal_scene import (
+    ONE,
+    build_knowledge,
+    build_screen_signal,
+    build_signal,
+    build_working_screens,
+    to_ns,
+)
 
 HEARTBEAT_THRESHOLDS = Thresholds(
     sources={"claude_code": tuple(replace(one, beats=one.name == "osc") for one in SOURCES_BY_AGENT["claude_code"])}
@@ -76,3 +84,47 @@ def test_deadlines_are_listed() -> None:
         to_ns(15) + 1,
         to_ns(600) + 1,
     ]
+
+
+def test_a_stale_screen_keeps_nothing_fresh() -> None:
+    assert read_freshness(90_000, build_signal(0, "hook", "running"), build_working_screens(1)) == {
+        "hook": "stale",
+        "screen": "stale",
+    }
+
+
+def test_a_title_does_not_keep_a_stale_screen_fresh() -> None:
+    sources = SOURCES_BY_AGENT["claude_code"]
+    found = read_freshness(700, *build_working_screens(1), build_signal(699, "title", "running", moved_at=to_ns(699)))
+    assert {source.name for source in sources if source.tier == "heuristic"} >= {"screen", "title"}
+    assert found == {"screen": "stale", "title": "fresh"}
+
+
+def test_the_deadlines_of_flags_tasks_and_screens_are_listed() -> None:
+    limit = FlagUpdate(usage_limited=True, resets_at=to_ns(3600))
+    facts = [
+        build_signal(1, "hook", "running", flags=limit),
+        build_signal(2, "hook", kind="task_began", task="a"),
+        build_signal(3, "hook", kind="task_began", task="b"),
+        build_signal(4, "hook", kind="task_ended", task="b"),
+        build_screen_signal(5, "idle", moved=2),
+    ]
+    slots = build_knowledge(*facts).source_slots[ONE]
+    seconds = sorted((at - to_ns(0)) / 10**9 for at in list_source_deadlines(slots, "claude_code", DEFAULT_THRESHOLDS))
+    screen = DEFAULT_THRESHOLDS.find_source("claude_code", "screen").trusted_for / 10**9
+    assert [round(one) for one in seconds] == sorted(
+        [604, 2 + 3600, 3660, round(5 + screen), 5 + 4, 5 + 45, 2 + 4, 2 + 45]
+    )
+
+
+def test_an_earlier_reading_is_the_statement_before() -> None:
+    facts = [build_signal(1, "hook", "running"), build_signal(5, "hook", "idle")]
+    (hook,) = read_sources(build_knowledge(*facts).source_slots[ONE], "claude_code", to_ns(6), DEFAULT_THRESHOLDS)
+    assert hook.read_at(to_ns(5)) is hook
+    earlier = hook.read_at(to_ns(4.999))
+    assert (earlier.state, earlier.since) == ("running", to_ns(1))
+    (only,) = read_sources(build_knowledge(facts[1]).source_slots[ONE], "claude_code", to_ns(6), DEFAULT_THRESHOLDS)
+    assert only.read_at(to_ns(4)) is None
+    unknown = [build_signal(1, "hook", "unknown"), build_signal(5, "hook", "idle")]
+    (hook,) = read_sources(build_knowledge(*unknown).source_slots[ONE], "claude_code", to_ns(6), DEFAULT_THRESHOLDS)
+    assert hook.read_at(to_ns(4)) is None

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from termvisor.agents.state.source_slots import SourceSlots, apply_signal, find_last_dialog_time
+from termvisor.agents.state.source_slots import SourceSlot, SourceSlots, apply_signal, find_last_dialog_time
 from tests.builtin_thresholds import DEFAULT_THRESHOLDS
 from tests.unit.agents.state.signal_scene import build_screen_signal, build_signal, to_ns
 
@@ -41,8 +41,18 @@ def test_a_duplicate_changes_nothing() -> None:
         ),
         (build_signal(5, "hook", "running", event_at=to_ns(9999)), build_signal(6, "hook", "idle"), None),
         (build_signal(5, "hook", "running"), build_signal(4, "registry", "idle"), None),
+        (build_signal(5, "hook", "running"), build_signal(5, "hook", "idle", dedupe_key="other"), "late_event"),
     ],
-    ids=["older", "newer", "lower number", "higher number", "a new life", "a clock that is ahead", "another source"],
+    ids=[
+        "older",
+        "newer",
+        "lower number",
+        "higher number",
+        "a new life",
+        "a clock that is ahead",
+        "another source",
+        "the same place",
+    ],
 )
 def test_only_a_newer_signal_of_the_same_source_counts(last, next_, reason: str | None) -> None:
     assert find_drop_reason(apply_signals(last), next_) == reason
@@ -114,3 +124,25 @@ def test_the_last_dialog_is_remembered_until_the_screen_has_settled() -> None:
     assert find_last_dialog_time(apply_signals(build_signal(2, "hook", "waiting_approval"))) == 0
     assert find_last_dialog_time(apply_signals(asked)) == to_ns(3)
     assert find_last_dialog_time(apply_signals(asked, gone)) == to_ns(3)
+
+
+def test_a_repeated_statement_keeps_the_one_before_it() -> None:
+    hook = apply_signals(
+        build_signal(1, "hook", "running"), build_signal(5, "hook", "idle"), build_signal(6, "hook", "idle")
+    ).slots["hook"]
+    assert (hook.previous_statement.state, hook.statement.state, hook.statement.since) == ("running", "idle", to_ns(5))
+    screen = apply_signals(build_screen_signal(1, "running", moved=1), build_screen_signal(5, "error")).slots["screen"]
+    assert screen.previous_statement is None
+
+
+def test_a_heartbeat_of_a_screen_changes_nothing_that_it_showed() -> None:
+    shown = build_screen_signal(1, "running", moved=1, payload={"rule": "working"})
+    (before,) = apply_signals(shown).slots.values()
+    (after,) = apply_signals(shown, build_signal(2, "screen")).slots.values()
+    assert (after.rule, after.screen_history, after.statement, after.misses) == (
+        "working", before.screen_history, before.statement, 0,
+    )  # fmt: skip
+    (later,) = apply_signals(shown, build_screen_signal(3, "running", moved=3)).slots.values()
+    assert later.rule == ""
+    (told,) = apply_signals(build_signal(1, "hook", "running", payload={"rule": "x"})).slots.values()
+    assert (told.rule, told.screen_history) == ("", SourceSlot().screen_history)

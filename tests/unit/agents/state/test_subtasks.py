@@ -65,3 +65,12 @@ def test_a_task_without_a_report_for_an_hour_is_not_counted() -> None:
 
 def test_ended_tasks_are_forgotten_after_a_while() -> None:
     assert list(apply_signals(build_start(1, "a"), build_end(2, "a"), build_start(900, "b")).reports) == ["b"]
+
+
+def test_a_report_at_the_place_of_the_last_one_is_late() -> None:
+    tasks = apply_signals(build_start(1, "a"))
+    at = compute_position(build_start(1, "a"))
+    assert is_late_report(tasks, "a", at)
+    assert not is_late_report(tasks, "b", at)
+    assert is_late_report(apply_signals(build_list(1)), "b", at)
+    assert not is_late_report(tasks, "a", compute_position(build_end(2, "a")))

@@ -31,6 +31,7 @@ def test_without_candidates_the_fallback_is_used() -> None:
         ("~/src", "~/src"),
         ("a\x1b]0;b\x07\nc", "a ]0;b c"),
         ("abc\u202etxt", "abc txt"),
+        ("x" * MAX_TITLE_CHARS, "x" * MAX_TITLE_CHARS),
         ("x" * 200, "x" * (MAX_TITLE_CHARS - 1) + "…"),
         ("", ""),
     ],

@@ -299,3 +299,31 @@ async def await_after_two_seconds(tracker_scene, waiting):
     await tracker_scene.clock.wait_until_asleep()
     await tracker_scene.clock.advance(2)
     return await task
+
+
+async def test_without_any_output_only_urgent_panes_are_scanned(monkeypatch, discovery):
+    monkeypatch.setattr(agent_discovery, "_QUIET_TIMEOUT_S", 0.001)
+    bus: Bus[PaneId] = Bus()
+    with bus.subscribe() as subscription:
+        assert await discovery._wait_for_output(subscription) == set()
+        discovery._urgent_panes.add(TWO)
+        assert await discovery._wait_for_output(subscription) == {TWO}
+
+
+@pytest.mark.parametrize("kind", ["pane_died", "pane_respawned", "pane_appeared"])
+async def test_an_agent_in_a_new_process_of_a_pane_is_found_without_output(
+    tracker_scene, process_scanner, discovery, kind
+):
+    await discovery.scan()
+    process_scanner.trees[ONE] += [build_toy_process()]
+    process_scanner.front = 50
+    await handle_events(discovery, tracker_scene, Event(at=tracker_scene.now(1), kind=kind, pane=ONE))
+    assert tracker_scene.tracker.find_agent_in_pane(ONE).pid == 50
+
+
+async def test_an_urgent_pane_is_scanned_once(process_scanner, discovery):
+    await discovery.scan()
+    discovery._urgent_panes.add(TWO)
+    await discovery.scan(set())
+    await discovery.scan(set())
+    assert process_scanner.scans[1:] == [[TWO]]

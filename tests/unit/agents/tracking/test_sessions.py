@@ -220,3 +220,22 @@ def test_a_command_line_does_not_replace_a_reported_id():
 def test_a_presumed_session_ends_with_its_agent():
     sessions, _ = end_session(apply_signals(build_argv_signal("a")), ONE, NOON, SessionEnd("manual"))
     assert sessions.presumed == frozenset()
+
+
+def test_a_new_session_with_details_changes_itself_and_the_one_before():
+    sessions = apply_signals(build_session_signal(session="a"))
+    signal = build_session_signal(10, session="b", model="m")
+    sessions, changed = apply_session_signal(sessions, ONE, signal, build_resume_command)
+    assert [(one.external_id, one.model, one.ended_at) for one in changed] == [
+        ("a", "", NOON + 10 * NS),
+        ("b", "m", None),
+    ]
+    assert changed[-1] == sessions.open_sessions[ONE]
+    assert (changed[-1].resume, changed[-1].started_at) == (("toy", "b"), NOON + 10 * NS)
+
+
+def test_an_end_reason_lasts_until_the_end():
+    sessions = apply_signals(
+        build_session_signal(session="a", end_reason="limit_reached"), build_session_signal(1, model="m")
+    )
+    assert sessions.open_sessions[ONE].end_reason == "limit_reached"

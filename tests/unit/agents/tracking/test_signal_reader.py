@@ -163,3 +163,20 @@ async def test_the_resumed_session_is_known_from_the_command_line(tracker_scene)
     reader.read_marks(build_epoch(tracker_scene), [(tracker_scene.now(1), build_mark("state=working:id=s2", 10))])
     assert await read_state_value(tracker_scene) == "running"
     assert tracker_scene.tracker.get_session(ONE).external_id == "s2"
+
+
+async def test_a_finished_tool_is_published_once_its_record_is_stored(tracker_scene, monkeypatch):
+    finished = object()
+    monkeypatch.setattr(
+        "termvisor.agents.tracking.signal_reader.parse_tool_end",
+        lambda record: finished if record.text == "end" else None,
+    )
+    reader = build_reader(tracker_scene)
+    records = [
+        SourceRecord(source=source, text=text, at=tracker_scene.now())
+        for source, text in (("notes", "begin"), ("rumour", "end"))
+    ]
+    with reader.finished_tools.subscribe() as published:
+        await reader.read_records(records)
+        assert published.drain() == [finished]
+    assert reader.unclaimed_record_count == 1

@@ -7,7 +7,9 @@ from termvisor.agents.tracking.transition import TrackerState, compute_transitio
 from termvisor.clock import NS, format_timestamp
 from termvisor.model.agent.agent_process import AgentExited
 from termvisor.model.agent.signal import FlagUpdate
+from termvisor.model.detection.detection import Detection
 from termvisor.model.detection.rule import Rule
+from termvisor.model.ids import PaneId
 from termvisor.testing.fake_clock import NOON
 from tests.unit.agents.tracking.tracker_scene import ONE, build_agent_started, build_config, build_signal
 
@@ -127,3 +129,28 @@ def test_every_signal_rule_has_a_type():
         "signal.auth_needed",
         "signal.session_ended",
     ]
+
+
+def test_a_screen_rule_becomes_a_whole_detection():
+    shown = build_signal(
+        NOON, "running", source="screen", tier="heuristic", flags=LIMITED, confidence=0.9,
+        payload={"rule": "toy.limit_shown", "plan": "pro", "empty": "", "none": None},
+    )  # fmt: skip
+    outcome = apply_facts([build_agent_started(NOON), shown])
+    (found,) = [one for one in outcome.batch.detections if one.source == "screen"]
+    assert found == Detection(
+        at=NOON,
+        type="usage.reached",
+        rule="toy.limit_shown",
+        pane=PaneId(1),
+        runtime=ONE,
+        agent="toy",
+        severity="critical",
+        captures={"plan": "pro"},
+        source="screen",
+        evidence={"signal": 2, "source": "screen", "resets_at": LIMITED.resets_at},
+        context="pro",
+        confidence=0.9,
+        cooldown=5.0,
+        key="usage.reached runtime:1",
+    )

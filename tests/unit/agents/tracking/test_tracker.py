@@ -9,6 +9,7 @@ from termvisor.agents.tracking import tracker
 from termvisor.clock import NS
 from termvisor.errors import StorageError
 from termvisor.model.agent.agent_process import AgentExited, PaneClosed
+from termvisor.model.agent.signal import ProcessHint, ReadPosition
 from termvisor.model.ids import PaneId, RuntimeId
 from tests.unit.agents.tracking.tracker_scene import ONE, build_agent_started, build_signal
 
@@ -215,3 +216,63 @@ async def test_a_clock_set_back_without_a_daemon_is_detected(tracker_scene, monk
     assert tracker_scene.states[0].since == tracker_scene.now()
     await tracker_scene.pass_time(122)
     assert tracker_scene.states[0].value == "idle"
+
+
+async def test_rules_for_a_version_get_the_version_of_the_running_agent(tracker_scene):
+    await tracker_scene.submit(
+        build_agent_started(tracker_scene.now()),
+        build_signal(tracker_scene.now(1), "running", payload={"session": "s", "version": "2.1.0"}),
+    )
+    (presence,) = tracker_scene.tracker.list_presences(PaneId(1))
+    assert tracker_scene.tracker.get_version(ONE) == presence.version == "2.1.0"
+    assert (presence.agent_process, presence.agent, presence.began_at, presence.ended_at, presence.has_process) == (
+        ONE, "toy", tracker_scene.now(), None, True,
+    )  # fmt: skip
+
+
+async def test_a_read_position_alone_is_stored_also_after_a_failed_write(tracker_scene, monkeypatch):
+    await tracker_scene.submit(build_agent_started(tracker_scene.now()))
+    add, failures = tracker_scene.store.agent_facts.add, [StorageError("the disk is full")]
+
+    async def add_or_raise(batch):
+        if failures:
+            raise failures.pop()
+        return await add(batch)
+
+    monkeypatch.setattr(tracker_scene.store.agent_facts, "add", add_or_raise)
+    position = ReadPosition(runtime=ONE, watch="notes", body=b"17")
+    assert tracker_scene.tracker.submit_facts((), position=position)
+    await tracker_scene.clock.wait_until_asleep()
+    await tracker_scene.clock.advance(2)
+    await tracker_scene.tracker.wait_stored()
+    assert (await tracker_scene.store.agent_facts.load_state()).bookmarks == (position,)
+
+
+async def test_a_session_without_an_owner_changes_the_state_of_its_candidates_at_once(tracker_scene):
+    await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(1), "running"))
+    hint = ProcessHint(cwd="/home/ada", is_doubtful=True)
+    with tracker_scene.subscribe_to_changes() as changes:
+        await tracker_scene.submit(
+            build_signal(tracker_scene.now(2), "error", source="notes", runtime=None, hint=hint, session="a")
+        )
+        assert [(change.after.runtime, change.after.flags.ambiguous) for change in changes.drain()] == [(ONE, True)]
+
+
+async def test_states_that_cannot_be_stored_at_the_start_are_stored_later(tracker_scene, monkeypatch):
+    await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(), "completed"))
+    await tracker_scene.kill()
+    await tracker_scene.clock.advance(121)
+    add, failures = tracker_scene.store.agent_facts.add, [StorageError("the disk is full")]
+
+    async def add_or_raise(batch):
+        if failures:
+            raise failures.pop()
+        return await add(batch)
+
+    monkeypatch.setattr(tracker_scene.store.agent_facts, "add", add_or_raise)
+    await tracker_scene.open()
+    await tracker_scene.clock.wait_until_asleep()
+    assert "the disk is full" in tracker_scene.tracker.storage_problem
+    await tracker_scene.clock.advance(2)
+    await tracker_scene.submit(build_signal(tracker_scene.now(), None, kind="heartbeat"))
+    assert (await tracker_scene.store.events.list(kind="state_changed"))[-1].data["after"] == "idle"

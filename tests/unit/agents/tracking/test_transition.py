@@ -1,5 +1,6 @@
 """One transition of the tracker, without a store."""
 
+import pytest
 from msgspec.structs import replace
 
 from termvisor.agents.tracking.transition import TrackerState, compute_transition, reconcile_state
@@ -138,3 +139,21 @@ def test_locations_differ_by_pane():
     outcome = apply_facts([build_agent_started(NOON), build_agent_started(NOON, 2, pane=2)])
     assert {one.runtime.place.mux_pane for _, one in outcome.batch.facts} == {MuxPaneId("%1"), MuxPaneId("%2")}
     assert len(outcome.state.projections) == 2
+
+
+@pytest.mark.parametrize("source", ["osc", "hook"])
+def test_a_pending_signal_that_expired_is_not_bound_with_the_next_one(source):
+    lost = build_signal(NOON, "running", source="hook", runtime=None, session="lost", hint=ProcessHint(pid=999))
+    waiting = apply_facts([build_agent_started(NOON), lost]).state
+    late = build_signal(NOON + 3600 * NS, "running", source=source, session="own")
+    outcome = apply_facts([late], waiting, 3600)
+    assert [(number, signal.session) for number, signal in outcome.bound_signals] == [(ONE, "own")]
+    assert [one.external_id for one in outcome.batch.sessions] == ["own"]
+
+
+def test_a_duplicate_beside_another_source_is_not_bound_again():
+    first = build_signal(NOON, "running", session="a")
+    known = apply_facts([build_agent_started(NOON), first]).state
+    assert apply_facts([first], known, 1).bound_signals == ()
+    other = build_signal(NOON + NS, "running", source="hook", session="a")
+    assert [signal.source for _, signal in apply_facts([first, other], known, 1).bound_signals] == ["hook"]

@@ -143,3 +143,35 @@ async def _read_to_end(reader: asyncio.StreamReader) -> bytes:
 async def _wait_until(check: Callable[[], bool]) -> None:
     while not check():
         await asyncio.sleep(0.01)
+
+
+async def test_cancelling_one_request_leaves_the_others_running(path: str) -> None:
+    handler = FakeRequestHandler()
+    async with run_socket_server(path, handler), connect_client(path) as one:
+        one.send(b'{"id":1,"method":"wait"}\n')
+        await handler.begun.wait()
+        handler.begun.clear()
+        one.send(b'{"id":2,"method":"wait"}\n')
+        await handler.begun.wait()
+        one.send(b'{"method":"cancel","params":{"id":1}}\n')
+        await handler.cancelled.wait()
+        handler.may_finish.set()
+        assert await one.read_message() == {"jsonrpc": "2.0", "id": 2, "result": "finished"}
+
+
+async def test_a_stream_ends_with_the_item_that_its_client_cannot_get(path: str) -> None:
+    handler, sent = FakeRequestHandler(), []
+
+    async def stream(_name: str, _params: object, _peer: object):
+        for number in range(3):
+            sent.append(number)
+            yield number
+            # The transport closes at once, asyncio reports the lost connection in the next iteration of its loop.
+            (connection,) = server._connections
+            connection._transport.abort()
+
+    handler.stream_operation = stream  # type: ignore[method-assign]
+    async with run_socket_server(path, handler) as server, connect_client(path) as one:
+        one.send(b'{"id":1,"method":"watch_numbers"}\n')
+        await _read_to_end(one.reader)
+    assert sent == [0, 1]

@@ -6,6 +6,7 @@ import pytest
 
 from termvisor.daemon.server.dispatcher import OperationDispatcher, encode_frame
 from termvisor.errors import UnknownCommand
+from termvisor.model.action.action import Actor
 from termvisor.ops.api.dispatch import StderrChunk
 from termvisor.protocol import command_protocol
 from termvisor.protocol.unix_socket import PeerProcess
@@ -76,3 +77,19 @@ def test_output_chunks_are_encoded_as_frames() -> None:
     assert encode_frame(b"out") == b"o 3\nout"
     assert encode_frame(StderrChunk(b"err")) == b"e 3\nerr"
     assert encode_frame(5) == b"x 5\n"
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "is_robot", "kind"),
+    [(True, False, "human"), (True, True, "robot"), (False, False, "robot"), (False, True, "robot")],
+)
+async def test_only_a_command_line_typed_at_a_terminal_is_of_a_person(services, is_terminal, is_robot, kind) -> None:
+    actors = []
+    services.bind_caller = lambda actor: actors.append(actor) or services
+    dispatcher = OperationDispatcher(services, lambda: None)
+    terminal = command_protocol.TerminalInfo(is_terminal=is_terminal)
+    request = command_protocol.CommandRequest(("list-panes",), is_robot, "/", terminal)
+    async with aclosing(dispatcher.run_command(request, ME)) as frames:
+        assert [frame async for frame in frames]
+    await dispatcher.call_operation("list_panes", {}, ME)
+    assert actors == [Actor(kind=kind, uid=1000, pid=42), Actor(kind="robot", uid=1000, pid=42)]

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import socket
 import stat
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from termvisor.daemon.server.connection import ConnectionLimits
-from termvisor.daemon.server.listener import MAX_CLIENTS, bind_daemon_socket, compute_max_clients
+from termvisor.daemon.server.listener import MAX_CLIENTS, OverloadHandler, bind_daemon_socket, compute_max_clients
 from termvisor.errors import Conflict, Unavailable
 from termvisor.protocol import command_protocol
+from termvisor.protocol.unix_socket import PeerProcess
 from tests.unit.daemon.fake_request_handler import FakeRequestHandler, connect_client, run_socket_server
 from tests.unit.wait_until import wait_until
 
@@ -108,7 +110,10 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "d")
 
 
-async def test_a_client_above_the_limit_gets_an_error_and_others_are_served(path: str) -> None:
+async def test_a_client_above_the_limit_gets_an_error_and_others_are_served(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("termvisor.daemon.server.listener._OVERLOAD_CLOSE_DELAY_S", 0.1)
     async with (
         run_socket_server(path, FakeRequestHandler(), TWO),
         connect_client(path) as one,
@@ -162,3 +167,30 @@ async def test_shutdown_works_above_the_client_limit(path: str) -> None:
 
 def test_the_client_limit_leaves_descriptors_for_panes_and_files() -> None:
     assert 0 < compute_max_clients() <= MAX_CLIENTS
+
+
+async def test_beyond_the_limit_every_operation_is_refused_and_the_daemon_can_still_be_stopped() -> None:
+    handler = FakeRequestHandler()
+    overloaded, peer = OverloadHandler(handler, 7), PeerProcess(1000, 42)
+    request = command_protocol.CommandRequest(("echo",))
+    calls = (
+        overloaded.call_operation("echo", {}, peer),
+        anext(overloaded.run_command(request, peer)),
+        anext(overloaded.stream_operation("watch_numbers", {"count": 1}, peer)),
+    )
+    for call in calls:
+        with pytest.raises(Unavailable, match="more than 7 clients"):
+            await call
+    await overloaded.reload()
+    overloaded.stop(keep_recorder=True)
+    assert (handler.reloads, handler.stopped.is_set(), handler.keeps_recorder) == (1, True, True)
+    assert overloaded.get_hello() == handler.get_hello()
+
+
+@pytest.mark.parametrize(
+    ("descriptors", "clients"),
+    [(100, 50), (2 * MAX_CLIENTS - 2, MAX_CLIENTS - 1), (10**6, MAX_CLIENTS), (resource.RLIM_INFINITY, MAX_CLIENTS)],
+)
+def test_clients_may_use_half_of_the_descriptors(monkeypatch, descriptors: int, clients: int) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _kind: (descriptors, descriptors))
+    assert compute_max_clients() == clients

@@ -1,8 +1,11 @@
 """One request and its answer."""
 
+import asyncio
+
 import pytest
 
-from termvisor.daemon.server.dispatcher import ClientContext, handle_command, handle_rpc
+from termvisor.daemon.server.dispatcher import ClientContext, ClientDisconnected, handle_command, handle_rpc
+from termvisor.errors import NotFound
 from termvisor.protocol import command_protocol, jsonrpc
 from termvisor.protocol.unix_socket import PeerProcess
 from tests.unit.daemon.fake_request_handler import FakeRequestHandler
@@ -141,3 +144,77 @@ async def test_an_unencodable_result_is_an_internal_error() -> None:
     collector = ResponseCollector()
     await handle_rpc(ClientContext(Odd(), ME), jsonrpc.RpcRequest("echo", {}, 1), collector)
     assert collector.answers[0].error is not None
+
+
+async def test_an_operation_that_is_followed_streams_its_items() -> None:
+    items = [answer.params.item for answer in (await call_method("audit", count=2, follow=True))[:-1]]
+    assert items == [0, 1]
+    (answer,) = await call_method("echo", follow=False)
+    assert answer.result == {"follow": False}
+
+
+def encode_command(*argv: str) -> bytes:
+    return command_protocol.encode_request(command_protocol.CommandRequest(argv))
+
+
+@pytest.mark.parametrize(
+    "run_request",
+    [
+        lambda caller, send: handle_rpc(caller, jsonrpc.RpcRequest("watch_numbers", {"count": 3}, 1), send),
+        lambda caller, send: handle_rpc(caller, jsonrpc.RpcRequest("echo", {}, 1), send),
+        lambda caller, send: handle_command(caller, encode_command("echo"), send),
+        lambda caller, send: handle_command(caller, encode_command("hook"), send),
+    ],
+    ids=["stream", "call", "command", "hook"],
+)
+async def test_a_client_that_left_ends_its_request_and_gets_no_error(run_request) -> None:
+    sent: list[bytes] = []
+
+    async def send(data: bytes) -> None:
+        sent.append(data)
+        raise ClientDisconnected
+
+    with pytest.raises(ClientDisconnected):
+        await run_request(ClientContext(FakeRequestHandler(), ME), send)
+    assert len(sent) == 1
+
+
+async def test_a_failed_hook_is_answered_with_its_error() -> None:
+    class Failing(FakeRequestHandler):
+        async def run_command(self, request: command_protocol.CommandRequest, _who: PeerProcess):
+            yield command_protocol.encode_output(b"o", b"first")
+            raise NotFound("no pane 7", hint="See `visor list-panes`.")
+
+    collector = ResponseCollector()
+    await handle_command(ClientContext(Failing(), ME), encode_command("hook", "claude_code"), collector)
+    assert [(kind, text) for kind, _, text in collector.frames] == [
+        (b"a", b""),
+        (b"o", b"first"),
+        (b"e", b"visor: no pane 7\nhint: See `visor list-panes`.\n"),
+        (b"x", b""),
+    ]
+    assert collector.frames[-1][1] == NotFound.exit_status
+
+
+async def count_heartbeats(command: str, may_finish_after: int) -> int:
+    """Return how many frames said that the daemon is alive, before and while a command ran."""
+    handler, alive = FakeRequestHandler(), asyncio.Semaphore(0)
+    handler._hook = handler._wait  # type: ignore[attr-defined]
+
+    async def send(data: bytes) -> None:
+        for kind, _, _ in command_protocol.FrameDecoder().feed(data):
+            alive.release() if kind == b"a" else None
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(handle_command(ClientContext(handler, ME), encode_command(command), send))
+        await handler.begun.wait()
+        for _ in range(may_finish_after):
+            await alive.acquire()
+        handler.may_finish.set()
+    return may_finish_after + alive._value
+
+
+async def test_only_a_hook_gets_heartbeats_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("termvisor.daemon.server.dispatcher.HEARTBEAT_INTERVAL_S", 0.001)
+    assert await count_heartbeats("hook", 3) >= 3
+    assert await count_heartbeats("wait", 1) == 1

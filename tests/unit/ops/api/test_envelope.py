@@ -67,3 +67,10 @@ def test_an_unexpected_error_is_internal_and_logged(caplog: pytest.LogCaptureFix
 
 def test_seconds_between_instants_are_rounded_to_milliseconds() -> None:
     assert compute_seconds_between(0, 1_234_567_890) == 1.235
+
+
+@pytest.mark.parametrize("text", ["x\x7fy", "x\x7fyé", "xy"])
+def test_del_is_escaped_also_in_plain_ascii(text) -> None:
+    line = encode_json_line(SessionIdentity(target="local", session_name=text))
+    assert b"\x7f" not in line
+    assert msgspec.json.decode(line)["session_name"] == text

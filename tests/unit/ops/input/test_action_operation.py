@@ -82,3 +82,18 @@ def test_text_of_panes_and_policies_is_sanitized() -> None:
     lines = render_dry_run_lines(dry_run, RenderOptions())
     assert not any("\x1b" in line or "\n" in line for line in lines)
     assert "\x1b" not in render_action_result(ActionResult(status="unknown", text=evil), RenderOptions(), "done")
+
+
+async def test_a_request_that_is_gone_leaves_the_error_as_it_is() -> None:
+    services = await build_sample_services()
+
+    class ForgetfulGate(FakeGate):
+        async def run(self, action, preconditions) -> Outcome:
+            raise NeedsApproval("requires approval (request 999)", hint="h", details={"question": 999})
+
+    services.gate = ForgetfulGate(services.store, services.clock)
+    with pytest.raises(NeedsApproval) as raised:
+        await execute_with_approval(services, REQUEST, "none")
+    assert (raised.value.message, raised.value.hint, raised.value.details) == (
+        "requires approval (request 999)", "h", {"question": 999},
+    )  # fmt: skip

@@ -116,3 +116,5 @@ async def test_a_prompt_without_an_effect_fails_the_run():
     scene.gate.after_action = lambda _: None
     run = await run_workflow(scene)
     assert (run.status, run.why) == ("failed", "the prompt was sent, but the agent did not start to work")
+    (failed,) = [step for step in scene.runs.steps_by_run[1].values() if step.status == "failed"]
+    assert failed.kind == "wait_for"

@@ -2,10 +2,11 @@
 
 import pytest
 
-from termvisor.errors import Conflict, Refused
+from termvisor.errors import Conflict, NotDone, Refused, TimedOut
 from termvisor.model.action.action import QuitAgent, SendText
-from termvisor.model.ids import RuntimeId
-from termvisor.workflows.results import AccountSelection
+from termvisor.model.ids import PaneId, RuntimeId
+from termvisor.workflows.builtin.limit_resume import verify_started
+from termvisor.workflows.results import AccountSelection, Observation, WaitResult
 from tests.unit.workflows.builtin.test_handle_usage_limits import LimitScene
 from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
 
@@ -119,3 +120,40 @@ async def test_a_denied_start_leaves_a_plan():
         run = await limit.wait_for_status("paused")
     assert run.plan.startswith("Trouble: it was not started as openai/work: no")
     assert "codex resume abc" in run.plan
+
+
+class ScriptedContext:
+    """Answers the waits of a workflow in order; errors are raised."""
+
+    def __init__(self, *waits: object, state: str = "unknown"):
+        self._waits, self._state = list(waits), state
+
+    async def wait_state(self, *_states: str, **_options: object) -> WaitResult:
+        answer = self._waits.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return WaitResult(what="state", text=str(answer))
+
+    async def observe(self, _lines: int) -> Observation:
+        return Observation(at=1, pane=PaneId(1), agent="codex", state=self._state)
+
+
+@pytest.mark.parametrize(
+    ("context", "expected"),
+    [
+        (ScriptedContext("running", "completed"), ("how", "")),
+        (ScriptedContext("idle"), ("how", "")),
+        (ScriptedContext("running", TimedOut("stable"), state="running"), ("how", "")),
+        (ScriptedContext("running", "error"), ("", "the agent was told to go on and was refused again")),
+        (ScriptedContext("error"), ("", "the agent was told to go on and was refused again")),
+    ],
+)
+async def test_an_agent_has_started_unless_it_is_refused_again(context, expected):
+    assert await verify_started(context, "how") == expected
+
+
+@pytest.mark.parametrize("waits", [(TimedOut("late"),), ("running", TimedOut("late"))])
+async def test_an_agent_that_does_not_start_is_reported(waits):
+    with pytest.raises(NotDone, match="did not start to work") as raised:
+        await verify_started(ScriptedContext(*waits, state="idle"), "how")
+    assert raised.value.details == {"status": "failed", "why": "not_taken_up"}

@@ -145,3 +145,10 @@ def test_the_restart_command_changes_to_the_folder_of_the_session():
     assert build_resume_command(CRASHED, seen) == "cd /src && claude --resume 5e55"
     assert build_resume_command(replace(CRASHED, cwd="/a b"), seen) == "cd '/a b' && claude --resume 5e55"
     assert build_resume_command(replace(CRASHED, cwd=""), seen) == "claude --resume 5e55"
+
+
+async def test_a_pane_without_a_prompt_is_noted():
+    scene = build_scene(activity="command")
+    await run_workflow(scene)
+    notes = [step.given for step in scene.runs.steps_by_run[1].values() if step.kind == "note"]
+    assert any("the pane shows no shell's prompt" in note for note in notes)

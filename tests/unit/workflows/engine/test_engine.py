@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from msgspec import structs
 
 from termvisor.clock import NS
 from termvisor.errors import Conflict, NotDone, Refused, StaleSnapshot, Unavailable, WorkflowNotFound
@@ -542,3 +543,73 @@ async def test_a_workflow_switched_off_without_a_daemon_executes_nothing():
     async with run_engine(scene):
         run = await wait_until_ended(scene)
     assert (run.status, run.why) == ("cancelled", "refresh is switched off")
+
+
+def build_approval(run: Run, **more) -> Approval:
+    return Approval(
+        id=7, at=1, expires_at=2, correlation=f"{build_run_correlation(run)}.0.1", action_hash="", kind="send_text",
+        actor=build_actor(run), risk="input", **more,
+    )  # fmt: skip
+
+
+async def test_a_run_that_goes_on_no_longer_shows_why_it_waited():
+    async def waits(context: Context) -> None:
+        await context.sleep_until(await context.now() + 60 * NS)
+        await context.send("hello")
+
+    scene = WorkflowScene(build_workflow(waits))
+    scene.gate.hangs = True
+    async with run_engine(scene) as engine:
+        await engine.start_run(build_manual_run(scene))
+        await advance_time(scene)
+        (run,) = engine.open_runs
+        assert (run.status, run.why, run.due_at) == ("waiting", "waiting for a time", scene.clock.now() + 60 * NS)
+        await advance_time(scene, 60.0)
+        (run,) = engine.open_runs
+        assert (run.status, run.why, run.due_at) == ("running", "", None)
+        for state, status, why in (("open", "waiting", "requires approval (request 7)"), ("allowed", "running", "")):
+            scene.approval_bus.publish(build_approval(run, state=state))
+            await advance_time(scene)
+            assert [(run.status, run.why) for run in engine.open_runs] == [(status, why)]
+            assert (scene.runs.stored_runs[run.id].status, scene.runs.stored_runs[run.id].why) == (status, why)
+
+
+async def test_only_the_approvals_of_a_runs_own_actions_suspend_it():
+    scene = WorkflowScene(build_workflow(greets))
+    scene.gate.hangs = True
+    async with run_engine(scene) as engine:
+        await engine.start_run(build_manual_run(scene))
+        await advance_time(scene)
+        (run,) = engine.open_runs
+        for other in ({"kind": "ask_person"}, {"correlation": f"{build_run_correlation(run)}0.1.1"}):
+            scene.approval_bus.publish(structs.replace(build_approval(run), **other))
+            await advance_time(scene)
+            assert [run.status for run in engine.open_runs] == ["running"]
+
+
+async def test_a_run_whose_event_cannot_be_read_fails_with_the_reason(monkeypatch):
+    scene = WorkflowScene(build_workflow(greets))
+
+    async def find(_event) -> None:
+        raise NotDone("the event is unreadable", details={"status": "failed", "why": "x"})
+
+    async with run_engine(scene):
+        monkeypatch.setattr(scene.detections, "find", find)
+        scene.add_detection()
+        run = await wait_until_ended(scene)
+    assert (run.status, run.why, scene.gate.executed) == ("failed", "the event is unreadable", [])
+
+
+async def test_the_first_reason_to_stop_a_run_counts():
+    async def waits(context: Context) -> None:
+        await context.wait_for(WaitFor(signal="go", timeout=600))
+
+    scene = WorkflowScene(build_workflow(waits))
+    async with run_engine(scene):
+        scene.add_detection(runtime=None)
+        await advance_time(scene)
+        scene.events.publish(Event(at=1, kind="pane_gone", pane=scene.pane))
+        scene.events.publish(Event(at=1, kind="config_reloaded"))
+        scene.modes.modes["refresh"] = "off"
+        run = await wait_until_ended(scene)
+    assert (run.status, run.why) == ("cancelled", f"pane {scene.pane} no longer exists")

@@ -183,3 +183,46 @@ async def test_an_endless_loop_ends(monkeypatch):
         run = await wait_until_ended(scene)
     assert (run.status, run.why) == ("failed", "a run ends after 20 steps")
     assert len(await scene.runs.list_steps(RunId(1))) == 21
+
+
+async def test_a_run_whose_end_cannot_be_stored_ends_once_the_store_works():
+    async def work(context) -> str:
+        await context.send("hello")
+        return "done"
+
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=work))
+    real, full = scene.runs.save_step, [StorageError("disk full")] * 2
+
+    async def save_step(run, step) -> None:
+        if step.kind == END_STEP_KIND and full:
+            raise full.pop()
+        await real(run, step)
+
+    scene.runs.save_step = save_step
+    async with run_engine(scene) as engine:
+        await engine.start_run(build_manual_run(scene))
+        run = await wait_until_ended(scene)
+    assert (run.status, run.why, full) == ("completed", "done", [])
+    assert len(scene.gate.executed) == 1
+
+
+async def test_a_cleanup_that_is_killed_between_two_actions_does_each_once():
+    async def work(context) -> None:
+        await context.note("x")
+
+    async def cleanup(context) -> None:
+        await context.keys("C-l")
+        await context.wait_for(WaitFor(signal="go", timeout=600))
+        await context.keys("C-r")
+
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=work, cleanup=cleanup))
+    async with run_engine(scene) as engine:
+        await engine.start_run(build_manual_run(scene))
+        await advance_time(scene)
+    async with run_engine(scene) as engine:
+        await engine.send_signal(RunId(1), "go", "", "human:1")
+        run = await wait_until_ended(scene)
+    assert run.status == "completed"
+    assert [action.keys for action in scene.gate.executed] == [("C-l",), ("C-r",)]
+    steps = [(step.kind, step.status) for step in await scene.runs.list_steps(RunId(1))]
+    assert steps == [(kind, "completed") for kind in ("note", END_STEP_KIND, "act", "wait_for", "act")]

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.errors import NotDone
+from termvisor.errors import BadRequest, NotDone
 from termvisor.model.action.action import Actor, Notify, SendKeys, SendText, SetTitle, Spawn
 from termvisor.model.action.audit import AuditEntry
 from termvisor.model.action.outcome import DeliveryRecord, Outcome
@@ -45,6 +45,7 @@ def send(status: str | None) -> DeliveryRecord:
         ([], None, None),
         ([build_entry("asked")], None, None),
         ([build_entry("asked"), build_entry("answered", "allow")], None, None),
+        ([build_entry("asked", "deny")], None, None),
         ([build_entry("intent")], None, "unknown"),
         ([build_entry("intent"), build_entry("outcome", "done")], None, "done"),
         ([build_entry("intent")], send(None), "unknown"),
@@ -136,3 +137,10 @@ async def test_a_failed_notification_stays_failed_after_a_crash(is_resumed):
         )
     assert (error.value.status, error.value.why) == ("failed", "nobody_attached")
     assert len(scene.gate.executed) == (0 if is_resumed else 1)
+
+
+def test_a_step_that_needs_a_pane_says_that_the_run_has_none():
+    run, step = Run(id=RunId(1), workflow="w", at=1, correlation="c"), RunStep(number=0, kind="act", at=1)
+    with pytest.raises(BadRequest, match="the run has no pane"):
+        StepExecution(run=run, step=step).require_pane()
+    assert StepExecution(run=replace(run, pane=PaneId(7)), step=step).require_pane() == 7

@@ -17,7 +17,9 @@ from tests.unit.workflows.engine.test_engine import build_manual_run
 from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
 
 
-async def wait_in_run(scene: WorkflowScene, what: WaitFor, happens=lambda: None, *, says: str = "") -> str:
+async def wait_in_run(
+    scene: WorkflowScene, what: WaitFor, happens=lambda: None, *, says: str = "", run: int = 1
+) -> str:
     async def waits(context) -> str:
         if says:
             await context.send(says)
@@ -29,7 +31,7 @@ async def wait_in_run(scene: WorkflowScene, what: WaitFor, happens=lambda: None,
         await engine.start_run(build_manual_run(scene))
         await advance_time(scene)
         happens()
-        return (await wait_until_ended(scene)).why
+        return (await wait_until_ended(scene, run)).why
 
 
 async def test_new_text_and_text_before_the_first_action_match():
@@ -215,3 +217,35 @@ async def test_a_race_can_be_cancelled():
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
             await race(never(), never())
+
+
+async def test_an_event_or_a_state_from_before_the_run_does_not_count():
+    scene = WorkflowScene()
+    scene.add_detection()
+    await scene.clock.advance(1.0)
+    assert await wait_in_run(scene, WaitFor(rule="session.*", timeout=5)) == "timed out after 5 s waiting for rule"
+    scene = WorkflowScene()
+    scene.pane_observer.change_pane(scene.pane, agent="codex", state="idle", state_at=scene.clock.now())
+    await scene.clock.advance(1.0)
+    old = WaitFor(state=("idle",), is_new=True, timeout=5)
+    assert await wait_in_run(scene, old) == "timed out after 5 s waiting for state"
+    again = lambda: scene.pane_observer.change_pane(scene.pane, state_at=scene.clock.now())  # noqa: E731
+    assert await wait_in_run(scene, old, again, run=2) == "state: idle"
+
+
+async def test_a_text_between_two_waits_leaves_a_used_signal_used():
+    async def waits(context) -> str:
+        first = await context.wait_for(WaitFor(signal="go"))
+        await context.wait_for(WaitFor(text="now"))
+        try:
+            await context.wait_for(WaitFor(signal="go", timeout=3))
+        except Exception as error:
+            return f"{first.value} then {type(error).__name__}"
+        return "twice"
+
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=waits))
+    async with run_engine(scene) as engine:
+        run = await engine.start_run(build_manual_run(scene))
+        await engine.send_signal(run.id, "go", "one", "human:1")
+        scene.services.print_lines(scene.pane, "now")
+        assert (await wait_until_ended(scene)).why == "one then TimedOut"
