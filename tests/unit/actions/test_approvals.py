@@ -227,7 +227,7 @@ async def test_a_denied_request_is_refused_with_its_number(inbox, clock):
     with pytest.raises(Refused, match="a person denied it") as refused:
         await waiting
     assert refused.value.details == {
-        "question": requests[0].id, "expires_at": NOON + 60 * NS, "why": "denied", "correlation": "c",
+        "question": requests[0].id, "expires_at": format_timestamp(NOON + 60 * NS), "why": "denied", "correlation": "c",
     }  # fmt: skip
 
 
