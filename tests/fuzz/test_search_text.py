@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from termvisor.clock import NS, SystemClock
-from termvisor.errors import BadRequest, Unsupported
+from termvisor.errors import BadRequest, NotFound, Unsupported
 from termvisor.model.ids import MuxPaneId, TargetName
 from termvisor.model.terminal.output import TextBlock
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
@@ -71,7 +71,7 @@ async def store_texts(store: Store) -> None:
 def test_any_search_text_gives_hits_or_an_error_with_a_hint(runner, store, text, rank, context):
     try:
         found = runner.run(search(store, SearchQuery(text=text, rank=rank, context=context), NOW))
-    except (BadRequest, Unsupported) as error:
+    except (BadRequest, NotFound, Unsupported) as error:
         assert error.message
         assert error.hint
     else:

@@ -130,7 +130,7 @@ def test_commands_without_a_target_reach_the_users_session(scene, shell):
     assert tmux.read_format(window, "#{session_name}") == tmux.read_format(shell, "#{session_name}")
     assert tmux("display-message", "-p", "#{window_id}") == window
     tmux.type_line(window, "a-word-in-the-new-window")
-    wait_until(lambda: "a-word-in-the-new-window" in scene.visor.run_checked("search", "a-word-in-the-new-window"))
+    wait_until(lambda: "a-word-in-the-new-window" in scene.visor.run("search", "a-word-in-the-new-window")[1])
 
 
 def test_bell_flags_are_unaffected_by_capture(scene, shell):

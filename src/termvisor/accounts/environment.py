@@ -13,12 +13,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from termvisor.errors import ConfigError
-from termvisor.model.agent.account import Account, AccountStatus, Service
+from termvisor.model.agent.account import ACCOUNT_VARIABLE, Account, AccountStatus, Service
 from termvisor.system.files import open_regular_file
 from termvisor.system.subprocesses import run_and_capture
 
-# Environment variable that names the account a process uses.
-ACCOUNT_VARIABLE = "VISOR_ACCOUNT"
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _COMMAND_TIMEOUT_S = 30.0
 _FORMAT_HINT = "Each line is NAME=value, as a shell would take it; # begins a comment."

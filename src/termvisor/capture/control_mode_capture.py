@@ -117,7 +117,7 @@ class ControlModeCapture:
         """Number of sessions that clients of ours are attached to."""
         return len(self._clients_by_session)
 
-    def exclude_own_clients(self, facts: PaneFacts) -> PaneFacts:
+    def remove_own_clients(self, facts: PaneFacts) -> PaneFacts:
         """Return the facts of a pane with only the clients that other programs attached to its session."""
         clients = self._clients_by_session.get(facts.session_id)
         if clients is None:

@@ -271,8 +271,8 @@ class ServerWatcher:
         self._last_listing_at, self._captured_bytes_at_listing = self._monotonic(), captured_bytes
         self._is_change_seen = self._is_listing_stale = False
         self._has_just_listed = True
-        exclude_own_clients = self.captures.control_capture.exclude_own_clients
-        new = {facts.mux_id: exclude_own_clients(facts) for facts in await self.server.list_pane_facts()}
+        remove_own_clients = self.captures.control_capture.remove_own_clients
+        new = {facts.mux_id: remove_own_clients(facts) for facts in await self.server.list_pane_facts()}
         self._last_error = ""
         self._set_disconnect_delay(any(facts.session_ends_unattached for facts in new.values()))
         old = {mux_id: known.facts for mux_id, known in self.known_panes.items()}

@@ -49,8 +49,11 @@ class VisorInstance:
         return out
 
     def call_robot(self, *words: str, timeout: float = 60.0) -> Any:
-        """Run a robot command that must succeed and return its data."""
-        answer = msgspec.json.decode(self.run_checked("robot", *words, timeout=timeout))
+        """Run a robot command that must succeed and return its data. A search without hits has succeeded."""
+        status, out, errors = self.run("robot", *words, timeout=timeout)
+        answer = msgspec.json.decode(out or "{}")
+        if not answer.get("ok"):
+            raise AssertionError(f"visor robot {' '.join(words)}: status {status}\n{out}{errors}")
         return answer["data"]
 
     @property

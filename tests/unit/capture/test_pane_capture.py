@@ -169,7 +169,7 @@ async def test_the_pipe_of_another_program_is_kept_by_a_respawn_and_our_clients_
     await harness.wait_captured(cat, "control")
     seen = await harness.read_facts(cat)
     assert (seen.session_attached, len(seen.session_clients)) == (2, 2)
-    attached = harness.control_capture.exclude_own_clients(seen)
+    attached = harness.control_capture.remove_own_clients(seen)
     assert (attached.session_attached, attached.session_clients) == (0, ())
     harness.tmux("respawn-pane", "-k", "-t", cat, "cat")
     await harness.captures.release_pane(cat)

@@ -9,6 +9,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+ACCOUNT_VARIABLE = "VISOR_ACCOUNT"
+"""Environment variable that names the account a process uses."""
 Service = Literal["openai", "anthropic", "google"]
 SERVICES: tuple[Service, ...] = ("openai", "anthropic", "google")
 UsageType = Literal["rate", "credits"]

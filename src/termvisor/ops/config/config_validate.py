@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from termvisor.accounts.environment import ACCOUNT_VARIABLE
+from termvisor.model.agent.account import ACCOUNT_VARIABLE
 from termvisor.model.did_you_mean import find_close_matches
 from termvisor.model.settings.notifications import find_missing_settings
 from termvisor.ops.api.operation import Operation, OperationExample

@@ -136,7 +136,7 @@ def test_a_second_daemon_in_the_foreground_is_rejected(places: Paths) -> None:
     daemon(places, "daemon", "start")
     status, _, errors = daemon(places, "daemon", "--foreground")
     assert status == 75
-    assert errors.startswith("visor: reserved: a daemon is already running (pid ")
+    assert errors.startswith("visor: conflict: a daemon is already running (pid ")
 
 
 def test_an_unknown_action_is_an_error(places: Paths) -> None:
