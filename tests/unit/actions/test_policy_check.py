@@ -115,3 +115,15 @@ def test_the_policy_place_reports_a_typing_user():
     person = replace(READY, pane_state=replace(SEEN, viewers=(PaneViewer("/dev/pts/1", NOON - NS),)))
     assert build_policy_place(person, NOON).is_human_typing and not build_policy_place(READY, NOON).is_human_typing
     assert build_policy_place(None, NOON).pane is None
+
+
+async def test_a_policy_that_another_user_could_write_allows_nothing_until_it_is_repaired(checker, path):
+    path.write_text("")
+    assert await check_text(checker, "make test") == "allow"
+    path.chmod(0o666)
+    refused = await checker.check(build_send_text("make test"), HUMAN, READY)
+    assert (refused.verdict.answer, "can be written by all users" in checker.file.problem) == ("deny", True)
+    path.chmod(0o600)
+    assert await check_text(checker, "make test") == "allow"
+    path.parent.chmod(0o1777)
+    assert await check_text(checker, "make test") == "deny"

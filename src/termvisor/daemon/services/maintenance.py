@@ -23,6 +23,7 @@ from termvisor.model.workflow import Run
 from termvisor.ops.config._settings import merge_settings
 from termvisor.redaction import use_rules
 from termvisor.settings import load_settings
+from termvisor.system.files import find_trust_problem
 from termvisor.system.procfs import ProcessUsageSampler
 
 _REDACTION_SETTINGS = frozenset({"redact_patterns", "redact_allow"})
@@ -87,7 +88,9 @@ class MaintenanceService:
 
     def _list_alerts(self) -> tuple[str, ...]:
         components = self._components
+        distrust = find_trust_problem(components.paths.policy_file)
         problems = (
+            f"the policy is refused, so no action is allowed: {distrust}" if distrust else "",
             # Both are set while the disk is full, but one alert is enough.
             components.pipeline.storage_error or components.write_retry.problem,
             components.sightings.storage_error,

@@ -23,6 +23,19 @@ class RecorderCheck(BuiltinCheck):
         return self.report("ok", f"running (pid {health.recorder.pid})")
 
 
+class AlertsCheck(BuiltinCheck):
+    name = "alerts"
+    doc = "The daemon reports no alert: every pane is captured and everything captured can be stored."
+
+    async def run(self, context: CheckContext) -> CheckFinding:
+        health = await context.get_health()
+        if health is None:
+            return self.report("skip", "no daemon is running")
+        if health.alerts:
+            return self.report("fail", "; ".join(health.alerts), "`visor health` and `visor logs` show more.")
+        return self.report("ok", "none")
+
+
 class SocketPermissionsCheck(BuiltinCheck):
     name = "sockets"
     doc = "The runtime directory has mode 0700, the sockets in it 0600, and both belong to you."

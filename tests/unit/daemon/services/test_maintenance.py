@@ -33,6 +33,14 @@ async def test_health_lists_the_last_maintenance_runs(places):
     assert health.alerts == ()
 
 
+async def test_a_policy_that_others_could_write_is_an_alert(places):
+    os.makedirs(places.config_dir)
+    os.chmod(places.config_dir, 0o777)
+    async with open_services(places, Settings(tmux_sockets=())) as services:
+        (alert,) = (await services.maintenance.get_health()).alerts
+    assert alert.startswith("the policy is refused, so no action is allowed")
+
+
 async def test_a_round_and_its_preview_run_all_operations(places):
     async with open_services(places, Settings(tmux_sockets=())) as services:
         foretold = [run.operation async for run in services.maintenance.run_maintenance(dry_run=True)]

@@ -4,7 +4,7 @@ import socket
 import pytest
 
 from termvisor.clock import NS
-from termvisor.diagnostics.checks.daemon import ClockSkewCheck, RecorderCheck, SocketPermissionsCheck
+from termvisor.diagnostics.checks.daemon import AlertsCheck, ClockSkewCheck, RecorderCheck, SocketPermissionsCheck
 from termvisor.testing.fake_clock import NOON
 from termvisor.testing.fake_services import FakeServices
 from tests.unit.diagnostics.checks.conftest import FakeCheckContext
@@ -23,6 +23,13 @@ async def test_a_lost_recorder_fails(context: FakeCheckContext, services: FakeSe
 async def test_without_a_daemon_the_hint_says_how_to_start_one(offline_context: FakeCheckContext) -> None:
     finding = await RecorderCheck().run(offline_context)
     assert (finding.status, finding.hint) == ("skip", "`visor up` starts it.")
+
+
+async def test_alerts_of_the_daemon_fail(context: FakeCheckContext, services: FakeServices) -> None:
+    assert (await AlertsCheck().run(context)).status == "ok"
+    services.maintenance.alerts = ("the recorder keeps exiting",)
+    finding = await AlertsCheck().run(context)
+    assert (finding.status, finding.message) == ("fail", "the recorder keeps exiting")
 
 
 @pytest.fixture
