@@ -8,27 +8,31 @@ from collections.abc import Callable
 from termvisor.backends.pane_source import PaneCapture, PaneStatus
 from termvisor.backends.tmux.control_mode import ControlNotice
 from termvisor.backends.tmux.pane_source import TmuxServer
+from termvisor.capture.capture_alerts import CaptureAlerts
 from termvisor.capture.control_mode_capture import UNWRITABLE_NOTICE, ControlModeCapture
-from termvisor.capture.epochs import EpochLifecycle
-from termvisor.capture.event_log import NEXT_RETRY_HINT
+from termvisor.capture.epochs import EpochLifecycle, find_gap_cause
 from termvisor.capture.pane_capture_state import (
+    CAUSE_BY_STREAM_STATE,
     END_CONFIRMATION_DELAY_S,
     EOF_TIMEOUT_S,
     HANDOFF_TIMEOUT_S,
     PaneCaptureState,
     classify_pipe_end,
 )
-from termvisor.capture.recorder_client import RecordedStream, RecorderClient
+from termvisor.capture.recorder_client import RecordedStream, RecorderClient, StreamState
 from termvisor.errors import MuxError
 from termvisor.log import get_logger
 from termvisor.model.ids import EpochId, MuxPaneId, PaneId
-from termvisor.model.terminal.output import Epoch, EpochEnd
-from termvisor.model.terminal.pane import PaneFacts
-from termvisor.system.procfs import read_start_time
+from termvisor.model.terminal.output import Epoch, EpochEnd, GapCause
+from termvisor.model.terminal.pane import CaptureChannel, PaneFacts
+from termvisor.system.procfs import count_free_descriptors, read_start_time
 
 # Maximum number of pipe hand-offs in progress, each of which is a short-lived Python process started by tmux.
 _MAX_PENDING_PIPES = 8
+# A recorder with fewer free descriptors than this cannot take another pipe and open its log.
+_MIN_FREE_DESCRIPTORS = 4
 _NO_CAPTURE_METHOD = "another program uses its pipe, and a control client cannot attach to its session"
+_NO_HANDOFF = "the pipe did not reach the recorder"
 
 log = get_logger("capture.panes")
 
@@ -52,6 +56,7 @@ class PaneCaptureController:
         self.server, self._epochs, self._recorder = server, epochs, recorder
         self.control_capture, self._resumable_epochs = control_capture, resumable_epochs
         self._get_baseline_lines = get_baseline_lines
+        self.alerts = CaptureAlerts(server.instance.socket, epochs.event_log, recorder.disk_space)
         self._panes_by_id: dict[MuxPaneId, PaneCaptureState] = {}
         self._draining_by_epoch: dict[EpochId, PaneCaptureState] = {}
         self._abandoned_epochs: set[EpochId] = set()
@@ -60,12 +65,20 @@ class PaneCaptureController:
     def find_pane(self, mux_id: MuxPaneId) -> PaneCaptureState | None:
         return self._panes_by_id.get(mux_id)
 
+    def describe_capture(self, mux_id: MuxPaneId) -> tuple[CaptureChannel, GapCause | None]:
+        """Return the channel by which a pane is captured now, and why it is not if it was captured before."""
+        state = self._panes_by_id.get(mux_id)
+        if state is None:
+            return "none", None
+        # What the recorder reports counts, even if the end of the epoch cannot be stored yet.
+        stream = self._recorder.streams.get(state.epoch.id) if state.epoch and state.data_plane == "pipe" else None
+        return state.describe_capture(stream.state if stream else "open")
+
     async def adopt_pane(self, pane: PaneId, facts: PaneFacts) -> None:
         """Add a pane that this daemon sees for the first time and resume its open epochs."""
-        gaps = await self._epochs.store.output.list_gaps(pane=pane)
-        is_foreign = any(gap.cause in ("pipe_stolen", "pipe_closed") for gap in gaps)
-        state = PaneCaptureState(pane, facts.mux_id, facts.session_id, is_pipe_foreign=is_foreign)
+        state = PaneCaptureState(pane, facts.mux_id, facts.session_id)
         state.update_facts(facts)
+        state.note_earlier_gaps(await self._epochs.store.output.list_gaps(pane=pane), self._monotonic())
         self._panes_by_id[facts.mux_id] = state
         for epoch in self._resumable_epochs.pop(pane, []):
             await self._resume_epoch(state, epoch)
@@ -79,9 +92,12 @@ class PaneCaptureController:
     async def release_pane(self, mux_id: MuxPaneId, ended_by: EpochEnd = "pane_exited") -> None:
         """Stop capturing a pane that is gone. A piped epoch ends when the recorder reports its last byte."""
         state = self._panes_by_id.pop(mux_id, None)
-        if state is None or state.epoch is None:
+        if state is None:
             return
-        if state.data_plane == "control":
+        if state.epoch is None:
+            if ended_by == "pane_exited" and not (state.was_captured or state.is_miss_recorded):
+                await self._epochs.record_uncaptured(state.pane, "it was closed before its capture started")
+        elif state.data_plane == "control":
             await self.control_capture.end_capture(state, ended_by)
         else:
             state.end_cause, state.draining_since = ended_by, self._monotonic()
@@ -109,29 +125,7 @@ class PaneCaptureController:
                 await self._handle_handoff_timeout(state)
             if self._is_due(state, now):
                 await self._start_capture(state)
-        await self._update_alerts()
-
-    async def clear_alert(self) -> None:
-        await self._epochs.event_log.clear_alert(self._alert_key)
-
-    @property
-    def _alert_key(self) -> str:
-        return f"panes:{self.server.instance.socket}"
-
-    async def _update_alerts(self) -> None:
-        """Raise an alert for panes that are held down after too many failures, or clear it if there are none."""
-        event_log = self._epochs.event_log
-        if held_down := [str(state.pane) for state in self._panes_by_id.values() if state.backoff.is_held_down]:
-            panes = f"{'pane' if len(held_down) == 1 else 'panes'} {', '.join(held_down[:8])}"
-            message = f"capturing {panes} keeps failing; {NEXT_RETRY_HINT}"
-            await event_log.raise_alert(self._alert_key, message)
-        else:
-            await event_log.clear_alert(self._alert_key)
-        if reason := self._recorder.disk_space.write_error:
-            message = f"the raw log cannot be written ({reason}): pane output is not captured until there is space"
-            await event_log.raise_alert("room", message)
-        else:
-            await event_log.clear_alert("room")
+        await self.alerts.update(self._panes_by_id.values(), now)
 
     async def handle_stream_update(self, stream: RecordedStream) -> None:
         """Handle a pipe that has reached the recorder or was closed."""
@@ -144,13 +138,18 @@ class PaneCaptureController:
         if is_open:
             state.handoff_pending_since = None
             state.backoff.record_success()
+            state.note_captured()
             return
-        ended_by = state.end_cause or await self._find_end_cause(state, is_capped=stream.state == "capped")
+        is_gone = state.end_cause == "pane_exited"
+        ended_by = CAUSE_BY_STREAM_STATE.get(stream.state) or state.end_cause
+        ended_by = ended_by or await self._find_end_cause(state, stream.state)
         if ended_by == "pane_exited":
             # Or its server is being killed, so _settle_end checks again later.
             state.end_cause, state.final_size, state.draining_since = ended_by, stream.size, self._monotonic()
         else:
             await self._end_epoch(state, ended_by, stream.size)
+            if is_gone:
+                await self._epochs.end_all_gaps(state.pane)
 
     async def handle_recorder_death(self) -> None:
         """End every piped epoch; run_step opens the pipes again once a recorder is connected."""
@@ -178,6 +177,7 @@ class PaneCaptureController:
         if state is None or state.data_plane != "control":
             return
         await self.control_capture.end_capture(state, ended_by)
+        self._note_lost(state, ended_by)
         if ended_by == "disk_full":
             self._recorder.disk_space.report_write_failure(self._monotonic())
         elif ended_by != "client_paused":
@@ -217,6 +217,7 @@ class PaneCaptureController:
             elif self._can_attach(state):
                 await self.control_capture.start_capture(state, self.server, self._get_baseline_lines())
                 state.backoff.record_success()
+                state.note_captured()
             else:
                 await self._record_missed(state, _NO_CAPTURE_METHOD)
         except MuxError as error:
@@ -239,12 +240,9 @@ class PaneCaptureController:
         return not (state.ends_unattached or self.server.exits_unattached or self.server.client.kind == "plain")
 
     async def _drop_control_capture(self, state: PaneCaptureState) -> None:
-        """End a capture whose client must detach or whose pane moved to another session.
-
-        It is unknown when that happened, so the gap starts at the last captured byte.
-        """
-        since = None if state.epoch is None else self._epochs.find_last_byte_time(state.epoch)
-        await self.control_capture.end_capture(state, "link_down", since)
+        """End a capture whose client must detach or whose pane moved to another session."""
+        await self.control_capture.end_capture(state, "link_down")
+        self._note_lost(state, "link_down")
 
     async def _open_pipe(self, state: PaneCaptureState) -> None:
         epoch = await self._epochs.reserve_epoch(state.pane, "pipe")
@@ -297,14 +295,26 @@ class PaneCaptureController:
             if self._is_stream_open(state.epoch):
                 self._recorder.drop_stream(state.epoch.id)
             else:
-                self._abandoned_epochs.add(state.epoch.id)
-                await self._end_epoch(state, state.end_cause or "pane_exited", self._epochs.measure_size(state.epoch))
+                await self._end_undrained_epoch(state, state.epoch)
+
+    async def _end_undrained_epoch(self, state: PaneCaptureState, epoch: Epoch) -> None:
+        """End the epoch of a closed pane whose end of file the recorder never reported."""
+        self._abandoned_epochs.add(epoch.id)
+        ended_by, size = state.end_cause or "pane_exited", self._epochs.measure_size(epoch)
+        if state.handoff_pending_since is None or size or ended_by != "pane_exited":
+            await self._end_epoch(state, ended_by, size)
+        else:
+            # Not a byte of what it printed was captured, which is more than an uncertain tail.
+            await self._end_epoch(state, "recorder_restart", 0, _NO_HANDOFF)
+            await self._epochs.end_all_gaps(state.pane)
 
     async def _handle_handoff_timeout(self, state: PaneCaptureState) -> None:
         """End an epoch whose pipe never reached the recorder, and schedule a retry."""
         if state.epoch is not None:
             self._abandoned_epochs.add(state.epoch.id)
-            await self._end_epoch(state, "recorder_restart", 0, "the pipe did not reach the recorder")
+            free = count_free_descriptors(self._recorder.pid) if self._recorder.pid else None
+            is_starved = free is not None and free < _MIN_FREE_DESCRIPTORS
+            await self._end_epoch(state, "descriptors_exhausted" if is_starved else "recorder_restart", 0, _NO_HANDOFF)
         state.retry_at = state.backoff.record_failure(self._monotonic())
 
     async def _resume_epoch(self, state: PaneCaptureState, epoch: Epoch) -> None:
@@ -314,10 +324,10 @@ class PaneCaptureController:
             await epochs.end_epoch(epoch, "joined", 0)
             return
         state.epoch, state.data_plane = epoch, "pipe"
+        state.note_captured()
         if stream is None:
             ended_by: EpochEnd = "link_down" if epoch.source == "control" else "recorder_restart"
-            since = epochs.find_last_byte_time(epoch)
-            await self._end_epoch(state, ended_by, epochs.measure_size(epoch), missed_since=since)
+            await self._end_epoch(state, ended_by, epochs.measure_size(epoch))
         elif lost := epochs.pipeline.count_lost_bytes(epoch.id):
             await self._handle_truncated_log(state, epoch, lost)
         elif stream.state != "open":
@@ -331,22 +341,29 @@ class PaneCaptureController:
         await self._end_epoch(state, "log_truncated", self._epochs.measure_size(epoch), detail)
         state.can_replace_pipe = True
 
-    async def _end_epoch(
-        self, state: PaneCaptureState, ended_by: EpochEnd, size: int, detail: str = "", missed_since: int | None = None
-    ) -> None:
+    async def _end_epoch(self, state: PaneCaptureState, ended_by: EpochEnd, size: int, detail: str = "") -> None:
         epoch, state.epoch, state.data_plane = state.epoch, None, "none"
         state.handoff_pending_since = state.draining_since = state.end_cause = state.final_size = None
         if epoch is None:
             return
         self._draining_by_epoch.pop(epoch.id, None)
+        self._note_lost(state, ended_by)
         if ended_by == "disk_full":
             self._recorder.disk_space.report_write_failure(self._monotonic())
+        elif ended_by == "descriptors_exhausted":
+            state.retry_at = state.backoff.record_failure(self._monotonic())
+        # The recorder closed the pipe itself, although tmux counts it until the pane prints again.
+        state.can_replace_pipe = state.can_replace_pipe or ended_by in CAUSE_BY_STREAM_STATE.values()
         state.is_pipe_foreign = state.is_pipe_foreign or ended_by in ("pipe_stolen", "pipe_closed")
         state.is_dead = state.is_dead or (ended_by == "pane_exited" and not state.has_respawned)
-        await self._epochs.end_epoch(epoch, ended_by, size, detail, missed_since)
+        await self._epochs.end_epoch(epoch, ended_by, size, detail)
         self._recorder.forget_stream(epoch.id)
 
-    async def _find_end_cause(self, state: PaneCaptureState, *, is_capped: bool) -> EpochEnd:
+    def _note_lost(self, state: PaneCaptureState, ended_by: EpochEnd) -> None:
+        if ended_by != "pane_exited":
+            state.note_lost(find_gap_cause(ended_by, saw_end=True), self._monotonic())
+
+    async def _find_end_cause(self, state: PaneCaptureState, stream_state: StreamState) -> EpochEnd:
         pane: PaneStatus | None = None
         try:
             pane = (await self.server.list_pane_statuses()).get(state.mux_id)
@@ -356,7 +373,7 @@ class PaneCaptureController:
             is_alive = self.is_server_alive
         if pane is not None:
             state.is_piped, state.is_dead = pane.piped, pane.dead
-        return classify_pipe_end(is_capped=is_capped, is_server_alive=is_alive, pane_status=pane)
+        return classify_pipe_end(stream_state, is_server_alive=is_alive, pane_status=pane)
 
     @property
     def is_server_alive(self) -> bool:

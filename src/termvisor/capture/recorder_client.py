@@ -37,11 +37,14 @@ _MAX_MESSAGES_PER_READ = 32
 _RECONNECT_DELAY_S = 0.01
 _PACKAGE_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(termvisor.__file__)))
 
-StreamState = Literal["open", "ended", "capped"]
+StreamState = Literal["open", "ended", "capped", "starved"]
 
 
 class RecordedStream(Struct, frozen=True):
-    """A stream as reported by the recorder: open, ended, or capped (stopped by a size limit or a full disk)."""
+    """A stream as reported by the recorder.
+
+    It is open, ended, capped (stopped by a size limit or a full disk) or starved (no free file descriptor for its log).
+    """
 
     pane: PaneId
     epoch: EpochId
@@ -241,7 +244,7 @@ class RecorderClient:
                     self._on_growth(known.epoch, int(size))
             case ["held", name]:
                 self.on_update(self._add_stream(name, "0", "open"))
-            case [("ended" | "capped") as state, name, size]:
+            case [("ended" | "capped" | "starved") as state, name, size]:
                 self.on_update(self._add_stream(name, size, state))
             case ["stream", name, size, state]:
                 self._add_stream(name, size, state)

@@ -227,10 +227,7 @@ class ServerSupervisor:
     async def _close_orphaned_epoch(self, epoch: Epoch) -> None:
         epochs, recorder = self._epochs, self._recorder
         was_captured = await epochs.resume_epoch(epoch, is_stream_open=epoch.id in recorder.streams)
-        since = epochs.find_last_byte_time(epoch)
-        await epochs.end_epoch(
-            epoch, "server_gone" if was_captured else "joined", epochs.measure_size(epoch), missed_since=since
-        )
+        await epochs.end_epoch(epoch, "server_gone" if was_captured else "joined", epochs.measure_size(epoch))
         recorder.drop_stream(epoch.id)
         recorder.forget_stream(epoch.id)
 

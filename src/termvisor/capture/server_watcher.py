@@ -28,7 +28,7 @@ from termvisor.errors import MuxError
 from termvisor.log import get_logger
 from termvisor.model.health import ServerHealth
 from termvisor.model.ids import MuxPaneId, PaneId
-from termvisor.model.terminal.output import Epoch
+from termvisor.model.terminal.output import Epoch, GapCause
 from termvisor.model.terminal.pane import CaptureChannel, PaneFacts, PaneInstance
 from termvisor.settings import Settings
 
@@ -144,9 +144,10 @@ class ServerWatcher:
         """Return True if the first listing succeeded and the server is still there."""
         return self.first_listing_done.is_set() and self.has_started and not self._is_server_gone
 
-    def find_data_plane(self, mux_id: MuxPaneId) -> CaptureChannel:
-        capture = self.captures.find_pane(mux_id) if self.first_listing_done.is_set() else None
-        return "none" if capture is None else capture.data_plane
+    def describe_capture(self, mux_id: MuxPaneId) -> tuple[CaptureChannel, GapCause | None]:
+        """Return the channel by which a pane is captured, and why it is not if it was captured before."""
+        has_captures = self.first_listing_done.is_set() and self.has_started
+        return self.captures.describe_capture(mux_id) if has_captures else ("none", None)
 
     async def _start_watching(self) -> None:
         self.server: TmuxServer = await identify_server(self._plain_client, self.socket)
@@ -344,7 +345,7 @@ class ServerWatcher:
     async def _release_server(self) -> None:
         self.server.client.close()
         self._activity.close()
-        await self.captures.clear_alert()
+        await self.captures.alerts.clear()
 
     async def _drain_captures(self) -> None:
         """Wait, up to a time limit, until the recorder has read the last bytes of closed pipes."""

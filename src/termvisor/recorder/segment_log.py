@@ -15,6 +15,7 @@ from termvisor.recorder.segment import (
     FLAG_CAPPED,
     FLAG_ENDED,
     FLAG_READ,
+    FLAG_STARVED,
     MERGE_WINDOW_NS,
     Segment,
     build_index_path,
@@ -28,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["FLAG_CAPPED", "FLAG_ENDED", "MERGE_WINDOW_NS", "SegmentReader", "SegmentWriter"]
+__all__ = ["FLAG_CAPPED", "FLAG_ENDED", "FLAG_STARVED", "MERGE_WINDOW_NS", "SegmentReader", "SegmentWriter"]
 
 _APPEND_FLAGS = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW
 

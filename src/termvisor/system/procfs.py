@@ -259,6 +259,20 @@ def count_read_bytes(pid: int) -> int | None:
     return int(words[1]) if words[:1] == [b"rchar:"] else None
 
 
+def count_free_descriptors(pid: int) -> int | None:
+    """Return how many more files a process may open, or None if that is unknown."""
+    try:
+        used = len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        # Gone, another user's, or no procfs.
+        return None
+    for line in read_file(f"/proc/{pid}/limits").splitlines():
+        if line.startswith(b"Max open files"):
+            soft = line.split()[3]
+            return int(soft) - used if soft.isdigit() else None
+    return None
+
+
 def list_children(pid: int) -> list[int] | None:
     """Return the child processes, including zombies, in no order; None if they cannot be read."""
     children: list[bytes] = []

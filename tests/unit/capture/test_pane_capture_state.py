@@ -22,7 +22,8 @@ ALIVE = PaneStatus(10, piped=False, dead=False)
     ],
 )
 def test_the_end_of_a_pipe_has_one_cause(is_capped, is_server_alive, pane, expected):
-    assert classify_pipe_end(is_capped=is_capped, is_server_alive=is_server_alive, pane_status=pane) == expected
+    state = "capped" if is_capped else "ended"
+    assert classify_pipe_end(state, is_server_alive=is_server_alive, pane_status=pane) == expected
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ async def test_every_pane_is_stored_reported_and_captured(tmux, cat, watching):
 
 
 async def test_the_capture_channel_is_none_before_the_first_listing(tmux, cat, watching):
-    assert watching.supervisor.build_watcher(tmux.socket).find_data_plane(cat) == "none"
+    assert watching.supervisor.build_watcher(tmux.socket).describe_capture(cat) == ("none", None)
 
 
 async def test_a_new_pane_is_found_and_one_that_exits_is_gone(tmux, cat, watching):
@@ -122,7 +122,7 @@ async def test_nothing_but_pipes_is_added_to_the_server(tmux, cat, watching):
     pane = await watching.wait_captured(tmux.socket, cat)
     assert (tmux("list-sessions"), tmux("show-hooks", "-g"), tmux("show-options", "-s")) == before
     assert tmux("list-clients") == ""
-    assert watcher.find_data_plane("%99") == "none"
+    assert watcher.describe_capture("%99") == ("none", None)
     await watching.leave()
     assert tmux.read_format(cat, "#{pane_pipe}") == "0"
     assert await watching.capture_store.list_end_causes(pane) == ["stopped"]

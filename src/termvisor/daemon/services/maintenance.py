@@ -91,13 +91,15 @@ class MaintenanceService:
         distrust = find_trust_problem(components.paths.policy_file)
         problems = (
             f"the policy is refused, so no action is allowed: {distrust}" if distrust else "",
+            # Not only as an alert: a task that waits for the database on the same full disk cannot raise one.
+            components.recorder.disk_space.problem,
             # Both are set while the disk is full, but one alert is enough.
             components.pipeline.storage_error or components.write_retry.problem,
             components.sightings.storage_error,
             components.agent_tracking.tracker.storage_problem,
             self.scheduler.problem,
         )
-        return (*components.server_supervisor.alerts.values(), *filter(None, problems))
+        return tuple(dict.fromkeys([*components.server_supervisor.alerts.values(), *filter(None, problems)]))
 
     def run_maintenance(self, *, dry_run: bool = False) -> AsyncIterator[MaintenanceRun]:
         """Seal, mask and compress raw segments, then delete data beyond the retention limits."""

@@ -14,7 +14,7 @@ from termvisor.store.sqlite.table import StoreTable, encode_json, run_read, run_
 _SELECT_PANE = """
 SELECT pane.id, target, socket, server.pid, started, mux_id, generation, facts, first_seen_at, gone_at, last_output_at,
        next_line - 1,
-       (SELECT count(*) FROM gap WHERE gap.pane = pane.id),
+       (SELECT count(*) FROM gap WHERE gap.pane = pane.id AND gap.cause != 'tail_uncertain'),
        (SELECT total(coalesce(size, committed)) FROM epoch WHERE epoch.pane = pane.id)
 FROM pane JOIN server ON server.id = pane.server
 """
