@@ -1880,6 +1880,7 @@ export interface ProcessUsage {
   rss_bytes: number;
   cpu_seconds: number;
   cpu_percent: number;
+  free_descriptors?: number | null;
 }
 
 /** Takes no arguments. */

@@ -25,12 +25,12 @@ from termvisor.log import get_logger
 from termvisor.model.ids import EpochId, MuxPaneId, PaneId
 from termvisor.model.terminal.output import Epoch, EpochEnd, GapCause
 from termvisor.model.terminal.pane import CaptureChannel, PaneFacts
-from termvisor.system.procfs import count_free_descriptors, read_start_time
+from termvisor.system.concurrency import run_concurrently
 
 # Maximum number of pipe hand-offs in progress, each of which is a short-lived Python process started by tmux.
-_MAX_PENDING_PIPES = 8
-# A recorder with fewer free descriptors than this cannot take another pipe and open its log.
-_MIN_FREE_DESCRIPTORS = 4
+_MAX_PENDING_PIPES = 16
+# Maximum number of pipes opened at once, so that a step stays short.
+_MAX_OPENED_PIPES = 4
 _NO_CAPTURE_METHOD = "another program uses its pipe, and a control client cannot attach to its session"
 _NO_HANDOFF = "the pipe did not reach the recorder"
 
@@ -112,20 +112,31 @@ class PaneCaptureController:
         """Return True if the last bytes of all released panes have arrived."""
         return not self._draining_by_epoch
 
-    async def run_step(self) -> None:
-        """Start every capture that is due and abandon those that timed out."""
+    async def run_step(self) -> bool:
+        """Start captures that are due, some pipes at once, and abandon those that timed out.
+
+        Return True if more are due. They wait for the next step, because new panes are listed first.
+        """
         now = self._monotonic()
         for state in [*self._draining_by_epoch.values(), *self._panes_by_id.values()]:
             await self._settle_end(state, now)
+        pending = sum(each.handoff_pending_since is not None for each in self._panes_by_id.values())
+        limit = min(_MAX_OPENED_PIPES, _MAX_PENDING_PIPES - pending)
+        due_pipes: list[PaneCaptureState] = []
         for state in list(self._panes_by_id.values()):
-            is_valid = self._can_attach(state) and self.control_capture.is_following(state)
+            is_valid = state.can_attach(self.server) and self.control_capture.is_following(state)
             if state.data_plane == "control" and not is_valid:
                 await self._drop_control_capture(state)
             if state.handoff_pending_since is not None and now - state.handoff_pending_since > HANDOFF_TIMEOUT_S:
                 await self._handle_handoff_timeout(state)
             if self._is_due(state, now):
-                await self._start_capture(state)
+                if state.epoch is None and state.needs_pipe:
+                    due_pipes.append(state)
+                else:
+                    await self._start_capture(state)
+        await run_concurrently(self._start_capture(state) for state in due_pipes[:limit])
         await self.alerts.update(self._panes_by_id.values(), now)
+        return limit < min(len(due_pipes), _MAX_PENDING_PIPES - pending)
 
     async def handle_stream_update(self, stream: RecordedStream) -> None:
         """Handle a pipe that has reached the recorder or was closed."""
@@ -153,13 +164,17 @@ class PaneCaptureController:
 
     async def handle_recorder_death(self) -> None:
         """End every piped epoch; run_step opens the pipes again once a recorder is connected."""
-        for state in [*self._panes_by_id.values(), *self._draining_by_epoch.values()]:
-            if state.data_plane == "pipe" and state.epoch is not None:
-                is_gone = state.end_cause in ("pane_exited", "server_gone")
-                await self._end_epoch(state, "recorder_restart", self._epochs.measure_size(state.epoch))
-                state.can_replace_pipe = True
-                if is_gone:
-                    await self._epochs.end_all_gaps(state.pane)
+        states = [*self._panes_by_id.values(), *self._draining_by_epoch.values()]
+        # All at once, because each waits until its text is stored, which happens in batches.
+        await run_concurrently(self._end_lost_pipe(state) for state in states if state.data_plane == "pipe")
+
+    async def _end_lost_pipe(self, state: PaneCaptureState) -> None:
+        if state.epoch is not None:
+            is_gone = state.end_cause in ("pane_exited", "server_gone")
+            state.can_replace_pipe = True
+            await self._end_epoch(state, "recorder_restart", self._epochs.measure_size(state.epoch))
+            if is_gone:
+                await self._epochs.end_all_gaps(state.pane)
 
     async def handle_control_notice(self, session_id: str, notice: ControlNotice) -> None:
         """Handle a notice from a control-mode capture client that exited or lost one of its panes."""
@@ -203,10 +218,7 @@ class PaneCaptureController:
             return False
         if state.data_plane == "control":
             return state.needs_pipe
-        if state.epoch is not None:
-            return False
-        pending = sum(each.handoff_pending_since is not None for each in self._panes_by_id.values())
-        return not state.needs_pipe or pending < _MAX_PENDING_PIPES
+        return state.epoch is None
 
     async def _start_capture(self, state: PaneCaptureState) -> None:
         try:
@@ -214,7 +226,7 @@ class PaneCaptureController:
                 await self._switch_to_pipe(state)
             elif state.needs_pipe:
                 await self._open_pipe(state)
-            elif self._can_attach(state):
+            elif state.can_attach(self.server):
                 await self.control_capture.start_capture(state, self.server, self._get_baseline_lines())
                 state.backoff.record_success()
                 state.note_captured()
@@ -228,16 +240,9 @@ class PaneCaptureController:
         state.is_miss_recorded = state.is_miss_recorded and state.epoch is None
 
     async def _record_missed(self, state: PaneCaptureState, reason: str) -> None:
-        if state.epoch is None and not state.is_miss_recorded and self.is_server_alive:
+        if state.epoch is None and not state.is_miss_recorded and self.server.is_alive:
             state.is_miss_recorded = True
             await self._epochs.record_missed(state.pane, reason)
-
-    def _can_attach(self, state: PaneCaptureState) -> bool:
-        """Return False if the session or server ends with its last client, because ours would keep it alive.
-
-        A server of an unknown version gets no attached client either.
-        """
-        return not (state.ends_unattached or self.server.exits_unattached or self.server.client.kind == "plain")
 
     async def _drop_control_capture(self, state: PaneCaptureState) -> None:
         """End a capture whose client must detach or whose pane moved to another session."""
@@ -289,7 +294,7 @@ class PaneCaptureController:
         if state.draining_since is None or state.epoch is None:
             return
         if state.final_size is not None and now - state.draining_since > END_CONFIRMATION_DELAY_S:
-            is_exit = state.end_cause == "pane_exited" and self.is_server_alive
+            is_exit = state.end_cause == "pane_exited" and self.server.is_alive
             await self._end_epoch(state, "pane_exited" if is_exit else "server_gone", state.final_size)
         elif state.final_size is None and now - state.draining_since > EOF_TIMEOUT_S:
             if self._is_stream_open(state.epoch):
@@ -312,9 +317,8 @@ class PaneCaptureController:
         """End an epoch whose pipe never reached the recorder, and schedule a retry."""
         if state.epoch is not None:
             self._abandoned_epochs.add(state.epoch.id)
-            free = count_free_descriptors(self._recorder.pid) if self._recorder.pid else None
-            is_starved = free is not None and free < _MIN_FREE_DESCRIPTORS
-            await self._end_epoch(state, "descriptors_exhausted" if is_starved else "recorder_restart", 0, _NO_HANDOFF)
+            cause: EpochEnd = "descriptors_exhausted" if self._recorder.is_starved else "recorder_restart"
+            await self._end_epoch(state, cause, 0, _NO_HANDOFF)
         state.retry_at = state.backoff.record_failure(self._monotonic())
 
     async def _resume_epoch(self, state: PaneCaptureState, epoch: Epoch) -> None:
@@ -370,15 +374,10 @@ class PaneCaptureController:
             is_alive = True
         except MuxError:
             # Either the server was killed or just our client is lost.
-            is_alive = self.is_server_alive
+            is_alive = self.server.is_alive
         if pane is not None:
             state.is_piped, state.is_dead = pane.piped, pane.dead
         return classify_pipe_end(stream_state, is_server_alive=is_alive, pane_status=pane)
-
-    @property
-    def is_server_alive(self) -> bool:
-        instance = self.server.instance
-        return read_start_time(instance.pid) == instance.started
 
     async def _close_pipe(self, mux_id: MuxPaneId) -> None:
         try:

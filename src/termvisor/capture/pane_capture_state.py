@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from termvisor.backends.pane_source import PaneStatus
+from termvisor.backends.tmux.pane_source import TmuxServer
 from termvisor.capture.recorder_client import StreamState
 from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.terminal.output import Epoch, EpochEnd, Gap, GapCause
@@ -83,6 +84,13 @@ class PaneCaptureState(Struct):
         if stream_state != "open":
             return "none", CAUSE_BY_STREAM_STATE.get(stream_state, self.gap_cause)
         return self.data_plane if self.gap_cause is None else "none", self.gap_cause
+
+    def can_attach(self, server: TmuxServer) -> bool:
+        """Return False if the session or server ends with its last client, because ours would keep it alive.
+
+        A server of an unknown version gets no attached client either.
+        """
+        return not (self.ends_unattached or server.exits_unattached or server.client.kind == "plain")
 
     @property
     def needs_pipe(self) -> bool:

@@ -30,11 +30,14 @@ from termvisor.recorder.startup import (
 from termvisor.settings import Paths, Settings
 from termvisor.system import subprocesses
 from termvisor.system.files import read_lock_holder, read_lock_note
+from termvisor.system.procfs import count_free_descriptors
 
 _RECORDER_TIMEOUT_S = 10.0
 # Maximum number of messages handled per readiness event, so that a flood does not block the event loop.
 _MAX_MESSAGES_PER_READ = 32
 _RECONNECT_DELAY_S = 0.01
+# A pipe, the connection by which it arrives, and the two files of its log.
+_MIN_FREE_DESCRIPTORS = 4
 _PACKAGE_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(termvisor.__file__)))
 
 StreamState = Literal["open", "ended", "capped", "starved"]
@@ -86,6 +89,12 @@ class RecorderClient:
     @property
     def is_connected(self) -> bool:
         return self._connection is not None and self._connection.is_ready
+
+    @property
+    def is_starved(self) -> bool:
+        """Return True if the recorder has no free file descriptors for another pipe and its log."""
+        free = count_free_descriptors(self.pid) if self.pid else None
+        return free is not None and free < _MIN_FREE_DESCRIPTORS
 
     async def start(self) -> dict[EpochId, RecordedStream]:
         """Connect to the running recorder, or start one, and return its streams.

@@ -38,6 +38,10 @@ _BUSY_LISTING_INTERVAL_S = 2.0
 _IDLE_LISTING_INTERVAL_S = 60.0
 # Interval between looks at the time limits of captures while nothing else happens.
 _STEP_INTERVAL_S = 1.0
+# Looks at a server after a terminal was created somewhere, and the interval between them.
+_QUICK_POLLS, _QUICK_POLL_INTERVAL_S = 3, 0.01
+# Of more panes than this between two listings, only the newest are stored.
+_MAX_MISSED_PANES = 10_000
 # Longer than the end-of-file timeout of a released pane, so that its stream is dropped and reported first.
 _DRAIN_TIMEOUT_S = 4.0
 _OBSERVABLE_CHANGES = ("pane_appeared", "pane_gone", "pane_died", "pane_respawned", "pane_resized")
@@ -93,6 +97,8 @@ class ServerWatcher:
         self.first_listing_done = asyncio.Event()
         self.has_started = False
         self._degraded_reason = self._last_error = ""
+        self._highest_number: int | None = None
+        self._quick_polls = 0
         self.corrections = 0
         """Number of changes found by a listing that should have been seen without one."""
 
@@ -104,6 +110,12 @@ class ServerWatcher:
     def request_listing(self) -> None:
         """List the panes now, because one was opened."""
         self._next_poll_at, self._is_change_announced = 0.0, True
+        self._wake.set()
+
+    def note_terminal_created(self) -> None:
+        """Look at the server's processes now: a pane may have been opened, which may be closed again soon."""
+        # tmux forks the pane's program a moment after it created the terminal.
+        self._next_poll_at, self._quick_polls = 0.0, _QUICK_POLLS
         self._wake.set()
 
     def stop(self, *, keep_pipes: bool) -> None:
@@ -122,7 +134,8 @@ class ServerWatcher:
                 has_news = await self._poll_server() or has_news
             if has_news or self._monotonic() >= self._next_step_at:
                 self._next_step_at = self._monotonic() + _STEP_INTERVAL_S
-                await self._call_server(self.captures.run_step)
+                if await self._call_server(self.captures.run_step):
+                    self._next_step_at = 0.0
             await self._wait_for_wake(max(0.0, self._next_poll_at - self._monotonic()))
         await (self._leave_server() if self._is_stopping else self._handle_server_gone())
 
@@ -159,6 +172,8 @@ class ServerWatcher:
             if stored.instance.server == self.server.instance:
                 self.known_panes[stored.instance.mux_id] = KnownPane(stored.id, stored.facts)
                 await self.captures.adopt_pane(stored.id, stored.facts)
+        self._listed_at = self._now()
+        self._highest_number = await self._epochs.store.panes.find_highest_mux_number(self.server.instance)
         await self._epochs.event_log.emit("server_found", socket=self.socket, version=self.server.version)
         await self._choose_client()
         await self._call_server(self._refresh_panes)
@@ -226,7 +241,8 @@ class ServerWatcher:
         Return True if they were listed.
         """
         now = self._monotonic()
-        self._next_poll_at = now + self._get_settings().thin_interval
+        self._next_poll_at = now + (_QUICK_POLL_INTERVAL_S if self._quick_polls else self._get_settings().thin_interval)
+        self._quick_polls = max(0, self._quick_polls - 1)
         if self._activity.has_run():
             self._check_activity()
         self._has_just_listed = False
@@ -247,12 +263,14 @@ class ServerWatcher:
 
     async def _refresh_panes(self) -> None:
         is_change_seen, captured_bytes = self._is_change_seen, self._epochs.pipeline.captured_bytes
+        listed_at = self._listed_at
         has_output = captured_bytes != self._captured_bytes_at_listing
         self._last_listing_at, self._captured_bytes_at_listing = self._monotonic(), captured_bytes
         self._is_change_seen = self._is_listing_stale = False
         self._has_just_listed = True
         new = {facts.mux_id: facts for facts in await self.server.list_pane_facts()}
-        self._last_error = ""
+        self._last_error, self._listed_at = "", self._now()
+        await self._record_missed_panes(new, listed_at)
         self._set_disconnect_delay(any(facts.session_ends_unattached for facts in new.values()))
         old = {mux_id: known.facts for mux_id, known in self.known_panes.items()}
         changes = list(diff_listings(old, new))
@@ -264,6 +282,17 @@ class ServerWatcher:
         for mux_id, facts in new.items():
             self.captures.update_facts(facts)
             await self._update_pane(self.known_panes[mux_id], facts)
+
+    async def _record_missed_panes(self, listed: dict[MuxPaneId, PaneFacts], since: int) -> None:
+        """Store the panes that came and went since the last listing: tmux numbers all panes and reuses no number."""
+        numbers = {int(mux_id[1:]) for mux_id in listed if mux_id[1:].isdigit()}
+        highest = max(numbers, default=-1)
+        if self._highest_number is not None and highest > self._highest_number:
+            first = max(self._highest_number + 1, highest - _MAX_MISSED_PANES)
+            if missed := [MuxPaneId(f"%{number}") for number in range(first, highest) if number not in numbers]:
+                log.info("%s: %d panes were opened and closed between two listings", self.socket, len(missed))
+                await self._epochs.store.panes.add_missed(self.server.instance, missed, since, self._now())
+        self._highest_number = max(highest, self._highest_number or 0)
 
     def _set_disconnect_delay(self, is_needed: bool) -> None:
         """Disconnect rarely while a session has destroy-unattached (DISCONNECT_HAZARD in `server_safety`)."""
@@ -316,7 +345,7 @@ class ServerWatcher:
         except MuxError as error:
             # A dead server and one that does not answer look the same, so check the server's process.
             self._last_error = str(error)
-            self._is_server_gone = self._is_server_gone or not self.captures.is_server_alive
+            self._is_server_gone = self._is_server_gone or not self.server.is_alive
             self._is_listing_stale = True
         return None
 

@@ -222,7 +222,13 @@ class ProcessUsageSampler:
             self._samples.popleft()
         since, cpu_before = self._samples[0]
         percent = 100 * (cpu - cpu_before) / (monotonic - since) if monotonic > since else 0.0
-        return ProcessUsage(pid=pid, rss_bytes=rss, cpu_seconds=round(cpu, 2), cpu_percent=round(percent, 2))
+        return ProcessUsage(
+            pid=pid,
+            rss_bytes=rss,
+            cpu_seconds=round(cpu, 2),
+            cpu_percent=round(percent, 2),
+            free_descriptors=count_free_descriptors(pid),
+        )
 
 
 def _read_usage_from_proc(pid: int) -> tuple[int, float] | None:

@@ -237,5 +237,5 @@ def test_a_segment_that_was_cut_or_deleted_is_followed_by_a_new_one_at_the_right
     writer.append(b"def", 3 * SECOND)
     assert (writer.offset, sorted(os.listdir(folder))[-1]) == (16, f"{10:016d}.raw")
     assert [piece[:2] for piece in reader.read_pieces(10, 100, 0)] == [(10, b"abc"), (13, b"def")]
-    assert [piece[0] for piece in reader.read_pieces(5, 100, 0)][0] == 10
+    assert next(piece[0] for piece in reader.read_pieces(5, 100, 0)) == 10
     writer.close()

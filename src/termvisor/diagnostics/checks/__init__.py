@@ -9,7 +9,13 @@ from termvisor.diagnostics.checks.configuration import (
     PolicyCheck,
     RulePacksCheck,
 )
-from termvisor.diagnostics.checks.daemon import AlertsCheck, ClockSkewCheck, RecorderCheck, SocketPermissionsCheck
+from termvisor.diagnostics.checks.daemon import (
+    AlertsCheck,
+    ClockSkewCheck,
+    DescriptorsCheck,
+    RecorderCheck,
+    SocketPermissionsCheck,
+)
 from termvisor.diagnostics.checks.python import PythonCheck
 from termvisor.diagnostics.checks.storage import DatabaseCheck, DiskSpaceCheck
 from termvisor.diagnostics.checks.tmux import HistoryLimitCheck, ServersCheck, ShellMarksCheck, TmuxVersionCheck
@@ -22,6 +28,7 @@ BUILTIN_CHECKS: tuple[Check, ...] = (
     ServersCheck(),
     RecorderCheck(),
     AlertsCheck(),
+    DescriptorsCheck(),
     DatabaseCheck(),
     DiskSpaceCheck(),
     SocketPermissionsCheck(),
