@@ -124,7 +124,7 @@ def find_trust_problem(path: str) -> str:
         try:
             status = os.stat(checked)
         except OSError:
-            # A missing file is no risk while nobody else can create it; reading it reports any other problem.
+            # A missing file is no risk while no other user can create it; reading it reports any other problem.
             continue
         if status.st_uid not in (os.geteuid(), 0):
             return f"{checked} belongs to user {status.st_uid}"

@@ -51,3 +51,26 @@ def test_a_program_started_while_the_old_pipe_drains_is_noticed(draining_since, 
     state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0", pid=10, draining_since=draining_since)
     state.update_facts(PaneFacts(mux_id=MuxPaneId("%1"), pid=pid, dead=dead))
     assert state.has_respawned == expected
+
+
+@pytest.mark.parametrize(
+    ("stream_state", "shown"),
+    [
+        ("open", ("pipe", None)),
+        ("ended", ("none", None)),
+        ("capped", ("none", "disk_full")),
+        ("starved", ("none", "descriptors_exhausted")),
+    ],
+)
+def test_a_pipe_that_the_recorder_closed_is_not_shown_as_captured(stream_state, shown):
+    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0", data_plane="pipe")
+    assert state.describe_capture(stream_state) == shown
+
+
+def test_the_first_cause_of_a_loss_is_shown_until_the_pane_is_captured_again():
+    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0", data_plane="pipe")
+    state.note_lost("recorder_restart", 5.0)
+    state.note_lost("link_down", 9.0)
+    assert (state.describe_capture("open"), state.lost_at) == (("none", "recorder_restart"), 5.0)
+    state.note_captured()
+    assert state.describe_capture("open") == ("pipe", None)

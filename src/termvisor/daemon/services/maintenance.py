@@ -105,7 +105,8 @@ class MaintenanceService:
         components = self._components
         distrust = find_trust_problem(components.paths.policy_file)
         problems = (
-            storage_problem,
+            # The same damage is told once.
+            "" if components.store.file_problems else storage_problem,
             *components.store.file_problems,
             f"the policy is refused, so no action is allowed: {distrust}" if distrust else "",
             # Not only as an alert: a task that waits for the database on the same full disk cannot raise one.
