@@ -60,7 +60,7 @@ class WatchedTmux:
         return [event["data"] for event in found if event["kind"] == kind]
 
     def list_pane_gap_causes(self, pane_id: int) -> list[str]:
-        return [gap["cause"] for gap in call_robot(self.visor, "list-gaps", "--pane", str(pane_id))["items"]]
+        return [gap["cause"] for gap in call_robot(self.visor, "list-gaps", "--tails", "--pane", str(pane_id))["items"]]
 
 
 @contextmanager
