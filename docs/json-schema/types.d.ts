@@ -1160,7 +1160,7 @@ export interface FrameItem {
 /** ``after_epoch`` and ``before_epoch`` are the epochs (periods of continuous capture) around the gap. */
 export interface GapItem {
   identity: PaneIdentity;
-  cause: "client_paused" | "cursor_jump" | "disk_full" | "link_down" | "log_truncated" | "pane_reset" | "pipe_closed" | "pipe_stolen" | "recorder_restart" | "scrollback_truncated" | "server_gone" | "tail_uncertain";
+  cause: "client_paused" | "cursor_jump" | "descriptors_exhausted" | "disk_full" | "link_down" | "log_truncated" | "pane_reset" | "pipe_closed" | "pipe_stolen" | "recorder_restart" | "scrollback_truncated" | "server_gone" | "tail_uncertain";
   start_at: string;
   end_at: string | null;
   seconds: number | null;
@@ -1181,14 +1181,16 @@ export interface GapListing {
 /** Output is missing after ``position`` lines of the text. */
 export interface GapNote {
   position: number;
-  cause: "client_paused" | "cursor_jump" | "disk_full" | "link_down" | "log_truncated" | "pane_reset" | "pipe_closed" | "pipe_stolen" | "recorder_restart" | "scrollback_truncated" | "server_gone" | "tail_uncertain";
+  cause: "client_paused" | "cursor_jump" | "descriptors_exhausted" | "disk_full" | "link_down" | "log_truncated" | "pane_reset" | "pipe_closed" | "pipe_stolen" | "recorder_restart" | "scrollback_truncated" | "server_gone" | "tail_uncertain";
   start_at: string;
   end_at: string | null;
 }
 
+/** ``by_cause`` counts the listed items; an uncertain tail does not count as a gap. */
 export interface GapsSummary {
   gaps: number;
   open: number;
+  uncertain_tails: number;
   by_cause: Record<string, number>;
 }
 
@@ -1507,6 +1509,8 @@ export interface ListGapsArgs {
   pane?: string | null;
   /** Only gaps since this time: ISO 8601, today, or an age such as 10m. */
   since?: string | null;
+  /** Also list exits of programs whose last bytes may be missing (tail_uncertain). */
+  tails?: boolean;
 }
 
 /** Filters on panes. */
@@ -1766,6 +1770,7 @@ export interface PaneItem {
   height: number;
   activity: ActivityItem;
   heard_by: "control" | "none" | "pipe";
+  gap_cause: "client_paused" | "cursor_jump" | "descriptors_exhausted" | "disk_full" | "link_down" | "log_truncated" | "pane_reset" | "pipe_closed" | "pipe_stolen" | "recorder_restart" | "scrollback_truncated" | "server_gone" | "tail_uncertain" | null;
   first_seen_at: string;
   last_output_at: string | null;
   last_output_age: number | null;
@@ -1894,6 +1899,7 @@ export interface ProcessUsage {
   rss_bytes: number;
   cpu_seconds: number;
   cpu_percent: number;
+  free_descriptors?: number | null;
 }
 
 /** Takes no arguments. */

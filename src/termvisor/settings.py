@@ -21,7 +21,7 @@ from termvisor.model.settings import accounts, agents, workflows
 from termvisor.model.settings.notifications import find_notification_problems
 from termvisor.model.settings.workflows import WorkflowSettings
 from termvisor.regex import dialect
-from termvisor.system.files import make_private_folder, open_regular_file
+from termvisor.system.files import check_own_folder, make_private_folder, open_regular_file
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 _DAEMON_RESTART, _FULL_RESTART = {"restart": "visor daemon restart"}, {"restart": "visor down && visor up"}
@@ -174,12 +174,18 @@ def resolve_paths(environ: Mapping[str, str] | None = None) -> Paths:
 
 
 def make_instance_folders(paths: Paths) -> None:
-    """Create the folders that this instance writes to. Raises ConfigError if the socket path would be too long."""
+    """Create the folders that this instance writes to.
+
+    Raises ConfigError, before anything is created or changed, if the socket path would be too long or a folder has
+    content that is not Termvisor's.
+    """
     if len(os.fsencode(paths.runtime_dir)) > _MAX_SOCKET_DIR_BYTES:
         raise ConfigError(
             f"the path of the runtime folder is too long for a Unix socket: {paths.runtime_dir}",
             hint=f"Set VISOR_RUNTIME_DIR to a path of at most {_MAX_SOCKET_DIR_BYTES} bytes.",
         )
+    for path in (paths.runtime_dir, paths.data_dir):
+        check_own_folder(path)
     folders = (paths.runtime_dir, paths.shell_state_dir, paths.data_dir, paths.raw_dir, paths.cache_dir)
     for path in (*folders, os.path.dirname(paths.log_file)):
         make_private_folder(path)

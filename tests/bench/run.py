@@ -44,6 +44,7 @@ BENCHMARKS = {
     "heard": record_latency.measure_record_latency,
     "told": state_latency.measure_state_latency,
     "topology": topology_latency.measure_topology,
+    "recorder": topology_latency.measure_recorder_loss,
     "memory": server_memory.measure_server_memory,
     "agents": replayed_agents.measure_replayed_agents,
     "flood": ingest_speed.measure_flood,

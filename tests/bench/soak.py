@@ -34,7 +34,7 @@ def measure_soak(panes: int = 400, pause: float = 0.15) -> list[BudgetedFigure]:
             visor.call_robot("state")  # starts the daemon
             early = _run_panes(visor, tmux, range(panes // 3), pause)
             late = _run_panes(visor, tmux, range(panes // 3, panes), pause)
-            lost = [gap for gap in visor.call_robot("list-gaps")["items"] if gap["cause"] != "tail_uncertain"]
+            lost = visor.call_robot("list-gaps")["items"]
     print("  early: " + _format_resources(early) + "\n  late:  " + _format_resources(late))
     return [
         BudgetedFigure(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,6 +34,28 @@ def measure_topology(rounds: int = 20, others: int = 20) -> list[BudgetedFigure]
         BudgetedFigure("resize noticed, p95", 1000 * compute_percentile(resized, 0.95), 500, "ms"),
         BudgetedFigure("lines in the message log of an idle server", lines, 10, "a minute"),
     ]
+
+
+def measure_recorder_loss(count: int = 300) -> list[BudgetedFigure]:
+    """Measure how soon all panes of a server are captured again after the recorder was killed."""
+    with make_short_folder() as folder, run_private_tmux(folder) as tmux:
+        open_panes(tmux, folder, count, "exec sleep 1000")
+        with run_instance(folder, tmux.socket) as one:
+            wait_until(lambda: are_all_captured(one, count), timeout_s=120)
+            recorder = one.recorder_pid
+            began = time.monotonic()
+            os.kill(recorder, signal.SIGKILL)
+            with Visor(places=one.paths) as visor:
+                wait_until(lambda: count_captured_again(visor, recorder) == count, timeout_s=120)
+            again = time.monotonic() - began
+    return [BudgetedFigure(f"{count} panes captured again after the recorder died", again, 10, "s")]
+
+
+def count_captured_again(visor: Visor, dead_recorder: int) -> int:
+    recorder = visor.health()["recorder"]
+    if recorder is None or recorder["pid"] == dead_recorder:
+        return 0
+    return sum(pane["heard_by"] == "pipe" for pane in visor.list_panes()["items"])
 
 
 @contextmanager

@@ -49,7 +49,7 @@ class WatchedTmux:
         return call_robot(self.visor, "get-text", str(self.find_pane_id(mux_id)), "--tail", "500")["text"].split("\n")
 
     def list_gap_causes(self) -> list[str]:
-        return [gap["cause"] for gap in call_robot(self.visor, "list-gaps")["items"]]
+        return [gap["cause"] for gap in call_robot(self.visor, "list-gaps", "--tails")["items"]]
 
     def list_event_kinds(self) -> list[str]:
         return [event["kind"] for event in call_robot(self.visor, "events", "--limit", "200")["items"]]
@@ -60,7 +60,7 @@ class WatchedTmux:
         return [event["data"] for event in found if event["kind"] == kind]
 
     def list_pane_gap_causes(self, pane_id: int) -> list[str]:
-        return [gap["cause"] for gap in call_robot(self.visor, "list-gaps", "--pane", str(pane_id))["items"]]
+        return [gap["cause"] for gap in call_robot(self.visor, "list-gaps", "--tails", "--pane", str(pane_id))["items"]]
 
 
 @contextmanager

@@ -181,10 +181,9 @@ def test_without_tmux_up_explains_how_to_install_it(folder):
         assert (status, message) == (69, "tmux is not installed")
         assert "apt-get install tmux" in hint
         status, report, _ = visor.run("doctor")
-        assert (status, [line for line in report.splitlines() if line.startswith("fail")]) == (
-            1,
-            ["fail  tmux           tmux: not found"],
-        )
+        failed = [line for line in report.splitlines() if line.startswith("fail")]
+        assert (status, failed[0]) == (1, "fail  tmux           tmux: not found")
+        assert [line.split()[1] for line in failed] == ["tmux", "alerts"]
 
 
 def test_a_dead_socket_lists_no_panes_and_starts_no_server(folder):

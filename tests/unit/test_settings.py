@@ -175,6 +175,14 @@ def test_a_runtime_path_too_long_for_a_socket_is_rejected_with_a_hint() -> None:
     assert "VISOR_RUNTIME_DIR" in caught.value.hint
 
 
+def test_a_foreign_folder_is_refused_before_anything_is_created(tmp_path: Path, paths: Paths) -> None:
+    (tmp_path / "home" / "documents").mkdir(parents=True)
+    with pytest.raises(ConfigError, match="home is not empty and was not made by Termvisor"):
+        settings.make_instance_folders(Paths(paths.config_dir, str(tmp_path / "home"), paths.runtime_dir))
+    assert os.listdir(tmp_path / "home") == ["documents"]
+    assert not os.path.exists(paths.runtime_dir)
+
+
 def test_the_socket_folder_follows_tmux(tmp_path: Path) -> None:
     assert settings.get_tmux_socket_folder({"TMUX_TMPDIR": str(tmp_path)}) == f"{tmp_path}/tmux-{os.getuid()}"
     assert settings.get_tmux_socket_folder({}).endswith(f"/tmux-{os.getuid()}")

@@ -29,7 +29,7 @@ from termvisor.policy.path_rules import PathScope
 from termvisor.policy.policy_file import parse_policy
 from termvisor.policy.rate_window import RateWindow
 from termvisor.policy.request import HookAnswer, LocalTime, PaneContext, PolicyRequest
-from termvisor.system.files import open_regular_file
+from termvisor.system.files import find_trust_problem, open_regular_file
 
 log = get_logger("policy")
 
@@ -50,11 +50,14 @@ class PolicyDecision(Struct, frozen=True, kw_only=True):
 
 
 class PolicyFile:
-    """The user's policy, reloaded when the file changes. An invalid file leaves the previous policy in force."""
+    """The user's policy, reloaded when the file changes.
+
+    An invalid file leaves the previous policy in force. A file that another user could have written allows nothing.
+    """
 
     def __init__(self, path: str):
         self.path = path
-        self._file_stamp: tuple[int, int] | None = None
+        self._file_stamp: tuple[int, int, str] | None = None
         self._policy: Policy | None = None
         self.problem = ""
 
@@ -66,15 +69,21 @@ class PolicyFile:
             self._reload()
         return self._policy
 
-    def _read_stamp(self) -> tuple[int, int]:
+    def _read_stamp(self) -> tuple[int, int, str]:
+        """Return what changes with the file: its time and size, and why it must not be trusted."""
+        # Checked for every action, so that a new rule applies at once without a restart.
+        distrust = find_trust_problem(self.path)
         try:
-            # Check the file for every action, so that a new rule applies at once without a restart.
             status = os.stat(self.path)
         except OSError:
-            return 0, 0  # a missing file is an empty policy
-        return status.st_mtime_ns, status.st_size
+            return 0, 0, distrust  # a missing file is an empty policy
+        return status.st_mtime_ns, status.st_size, distrust
 
     def _reload(self) -> None:
+        if self._file_stamp is not None and (distrust := self._file_stamp[2]):
+            self._policy = None
+            self._report_problem(distrust)
+            return
         try:
             with open(self.path, encoding="utf-8", opener=open_regular_file) as file:
                 text = file.read()

@@ -188,13 +188,13 @@ class ControlModeCapture:
         await self._close_idle_clients()
         return True
 
-    async def end_capture(self, state: PaneCaptureState, ended_by: EpochEnd, missed_since: int | None = None) -> None:
+    async def end_capture(self, state: PaneCaptureState, ended_by: EpochEnd) -> None:
         """Stop capturing a pane through control mode and end its epoch."""
         for clients in self._clients_by_session.values():
             clients.tap.remove_writer_locked(state.mux_id)
         epoch, state.epoch, state.data_plane = state.epoch, None, "none"
         if epoch is not None:
-            await self._close_epoch(epoch, ended_by, missed_since)
+            await self._close_epoch(epoch, ended_by)
         await self._close_idle_clients()
 
     def pop_ended_client(self, session_id: str) -> set[str]:
@@ -213,15 +213,20 @@ class ControlModeCapture:
         for session_id in list(self._clients_by_session):
             await self._close_client(session_id)
 
-    async def _close_epoch(self, epoch: Epoch, ended_by: EpochEnd, missed_since: int | None = None) -> None:
+    async def _close_epoch(self, epoch: Epoch, ended_by: EpochEnd) -> None:
+        """Close an epoch. Its log ends at its last byte, because nothing shows until when the client still received.
+
+        Only if a pipe takes over does it end now.
+        """
         writer = self._writers.pop(epoch.id, None)
         if writer is None:
             return
+        end_at = self._epochs.clock.now() if ended_by == "joined" else writer.last_at or epoch.opened_at
         # The disk may be full even for the end record.
         with contextlib.suppress(OSError):
-            writer.write_end(FLAG_ENDED, self._epochs.clock.now())
+            writer.write_end(FLAG_ENDED, end_at)
         writer.close()
-        await self._epochs.end_epoch(epoch, ended_by, writer.offset, missed_since=missed_since)
+        await self._epochs.end_epoch(epoch, ended_by, writer.offset)
 
     def _get_clients(self, session_id: str, server: TmuxServer) -> SessionClients:
         entry = self._clients_by_session.get(session_id)

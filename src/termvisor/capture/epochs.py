@@ -120,17 +120,16 @@ class EpochLifecycle(Struct):
         """End the pane's open gap at the start of this epoch."""
         await self.store.output.end_gaps(epoch.pane, before=epoch.id, at=epoch.opened_at)
 
-    async def end_epoch(
-        self, epoch: Epoch, ended_by: EpochEnd, size: int, detail: str = "", missed_since: int | None = None
-    ) -> None:
+    async def end_epoch(self, epoch: Epoch, ended_by: EpochEnd, size: int, detail: str = "") -> None:
         """Close an epoch after storing all its text, and record the gap that follows it.
 
-        ``missed_since`` is the time at which the capture stopped, if that was before this call.
+        The gap starts where the log ends, or at the last captured byte if the log has no end: whatever was printed
+        after it may be missing.
         """
         called_at = self.clock.now()  # before waiting for the text to be stored, which a full disk may delay
         saw_end = await self.pipeline.finish_epoch(epoch.id, size)
         now = self.clock.now()
-        at = min(called_at, missed_since or self._find_close_time(epoch) or called_at)
+        at = min(called_at, called_at if ended_by == "joined" else self.find_last_byte_time(epoch))
         cause = find_gap_cause(ended_by, saw_end=saw_end)
         gap = None
         if cause is not None:
@@ -149,6 +148,13 @@ class EpochLifecycle(Struct):
         gap = Gap(pane=pane, cause="link_down", start_at=self.clock.now(), detail=detail)
         await self._emit_gap(await self.store.output.record_gap(gap))
 
+    async def record_uncaptured(self, pane: PaneId, detail: str) -> None:
+        """Record that no output of a pane was captured, from its first sighting until now."""
+        stored, now = await self.store.panes.find(pane), self.clock.now()
+        start_at = stored.first_seen_at if stored else now
+        gap = Gap(pane=pane, cause="link_down", start_at=start_at, end_at=now, detail=detail)
+        await self._emit_gap(await self.store.output.record_gap(gap))
+
     async def end_all_gaps(self, pane: PaneId) -> None:
         """End the gaps of a pane that is gone and prints nothing any more."""
         await self.store.output.end_gaps(pane, before=None, at=self.clock.now())
@@ -161,12 +167,10 @@ class EpochLifecycle(Struct):
     def find_last_byte_time(self, epoch: Epoch) -> int:
         """Return when the log ended or, if unknown, when its last byte was read or the epoch was opened."""
         with closing(SegmentReader(self.pipeline.build_folder_path(epoch))) as reader:
-            return self._find_close_time(epoch) or reader.find_read_time(reader.read_size()) or epoch.opened_at
-
-    def _find_close_time(self, epoch: Epoch) -> int | None:
-        with closing(SegmentReader(self.pipeline.build_folder_path(epoch))) as reader:
-            end = reader.read_end()
-        return end[1] if end else None
+            if end := reader.read_end():
+                return end[1]
+            size = reader.read_size()
+            return (reader.find_read_time(size - 1) if size else 0) or epoch.opened_at
 
     async def _emit_gap(self, gap: Gap) -> None:
         data = {"cause": gap.cause, "since": format_timestamp(gap.start_at), "detail": gap.detail}

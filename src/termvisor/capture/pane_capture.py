@@ -8,27 +8,31 @@ from collections.abc import Callable
 from termvisor.backends.pane_source import PaneCapture, PaneStatus
 from termvisor.backends.tmux.control_mode import ControlNotice
 from termvisor.backends.tmux.pane_source import TmuxServer
+from termvisor.capture.capture_alerts import CaptureAlerts
 from termvisor.capture.control_mode_capture import UNWRITABLE_NOTICE, ControlModeCapture
-from termvisor.capture.epochs import EpochLifecycle
-from termvisor.capture.event_log import NEXT_RETRY_HINT
+from termvisor.capture.epochs import EpochLifecycle, find_gap_cause
 from termvisor.capture.pane_capture_state import (
+    CAUSE_BY_STREAM_STATE,
     END_CONFIRMATION_DELAY_S,
     EOF_TIMEOUT_S,
     HANDOFF_TIMEOUT_S,
     PaneCaptureState,
     classify_pipe_end,
 )
-from termvisor.capture.recorder_client import RecordedStream, RecorderClient
+from termvisor.capture.recorder_client import RecordedStream, RecorderClient, StreamState
 from termvisor.errors import MuxError
 from termvisor.log import get_logger
 from termvisor.model.ids import EpochId, MuxPaneId, PaneId
-from termvisor.model.terminal.output import Epoch, EpochEnd
-from termvisor.model.terminal.pane import PaneFacts
-from termvisor.system.procfs import read_start_time
+from termvisor.model.terminal.output import Epoch, EpochEnd, GapCause
+from termvisor.model.terminal.pane import CaptureChannel, PaneFacts
+from termvisor.system.concurrency import run_concurrently
 
 # Maximum number of pipe hand-offs in progress, each of which is a short-lived Python process started by tmux.
-_MAX_PENDING_PIPES = 8
+_MAX_PENDING_PIPES = 16
+# Maximum number of pipes opened at once, so that a step stays short.
+_MAX_OPENED_PIPES = 4
 _NO_CAPTURE_METHOD = "another program uses its pipe, and a control client cannot attach to its session"
+_NO_HANDOFF = "the pipe did not reach the recorder"
 
 log = get_logger("capture.panes")
 
@@ -52,6 +56,7 @@ class PaneCaptureController:
         self.server, self._epochs, self._recorder = server, epochs, recorder
         self.control_capture, self._resumable_epochs = control_capture, resumable_epochs
         self._get_baseline_lines = get_baseline_lines
+        self.alerts = CaptureAlerts(server.instance.socket, epochs.event_log, recorder.disk_space)
         self._panes_by_id: dict[MuxPaneId, PaneCaptureState] = {}
         self._draining_by_epoch: dict[EpochId, PaneCaptureState] = {}
         self._abandoned_epochs: set[EpochId] = set()
@@ -60,23 +65,30 @@ class PaneCaptureController:
     def find_pane(self, mux_id: MuxPaneId) -> PaneCaptureState | None:
         return self._panes_by_id.get(mux_id)
 
+    def describe_capture(self, mux_id: MuxPaneId) -> tuple[CaptureChannel, GapCause | None]:
+        """Return the channel by which a pane is captured now, and why it is not if it was captured before."""
+        state = self._panes_by_id.get(mux_id)
+        if state is None:
+            return "none", None
+        # What the recorder reports counts, even if the end of the epoch cannot be stored yet.
+        stream = self._recorder.streams.get(state.epoch.id) if state.epoch and state.data_plane == "pipe" else None
+        return state.describe_capture(stream.state if stream else "open")
+
     async def adopt_pane(self, pane: PaneId, facts: PaneFacts) -> None:
         """Add a pane that this daemon sees for the first time and resume its open epochs.
 
         A respawned pane still has the pipe of its previous instance, which is replaced if it is ours.
         """
-        gaps = await self._epochs.store.output.list_gaps(pane=pane)
-        is_foreign = any(gap.cause in ("pipe_stolen", "pipe_closed") for gap in gaps)
         previous = [state for state in self._draining_by_epoch.values() if state.mux_id == facts.mux_id]
         state = PaneCaptureState(
             pane,
             facts.mux_id,
             facts.session_id,
-            is_pipe_foreign=is_foreign,
             is_respawned=bool(previous),
             can_replace_pipe=any(state.final_size is None for state in previous),
         )
         state.update_facts(facts)
+        state.note_earlier_gaps(await self._epochs.store.output.list_gaps(pane=pane), self._monotonic())
         self._panes_by_id[facts.mux_id] = state
         for epoch in self._resumable_epochs.pop(pane, []):
             await self._resume_epoch(state, epoch)
@@ -90,9 +102,12 @@ class PaneCaptureController:
     async def release_pane(self, mux_id: MuxPaneId, ended_by: EpochEnd = "pane_exited") -> None:
         """Stop capturing a pane that is gone. A piped epoch ends when the recorder reports its last byte."""
         state = self._panes_by_id.pop(mux_id, None)
-        if state is None or state.epoch is None:
+        if state is None:
             return
-        if state.data_plane == "control":
+        if state.epoch is None:
+            if ended_by == "pane_exited" and not (state.was_captured or state.is_miss_recorded):
+                await self._epochs.record_uncaptured(state.pane, "it was closed before its capture started")
+        elif state.data_plane == "control":
             await self.control_capture.end_capture(state, ended_by)
         else:
             state.end_cause, state.draining_since = ended_by, self._monotonic()
@@ -112,42 +127,31 @@ class PaneCaptureController:
         """Return True if every pane is captured, or cannot be captured now."""
         return not self._recorder.is_connected or all(state.is_settled for state in self._panes_by_id.values())
 
-    async def run_step(self) -> None:
-        """Start every capture that is due and abandon those that timed out."""
+    async def run_step(self) -> bool:
+        """Start captures that are due, some pipes at once, and abandon those that timed out.
+
+        Return True if more are due. They wait for the next step, because new panes are listed first.
+        """
         now = self._monotonic()
         for state in [*self._draining_by_epoch.values(), *self._panes_by_id.values()]:
             await self._settle_end(state, now)
+        pending = sum(each.handoff_pending_since is not None for each in self._panes_by_id.values())
+        limit = min(_MAX_OPENED_PIPES, _MAX_PENDING_PIPES - pending)
+        due_pipes: list[PaneCaptureState] = []
         for state in list(self._panes_by_id.values()):
-            is_valid = self._can_attach(state) and self.control_capture.is_following(state)
+            is_valid = state.can_attach(self.server) and self.control_capture.is_following(state)
             if state.data_plane == "control" and not is_valid:
                 await self._drop_control_capture(state)
             if state.handoff_pending_since is not None and now - state.handoff_pending_since > HANDOFF_TIMEOUT_S:
                 await self._handle_handoff_timeout(state)
             if self._is_due(state, now):
-                await self._start_capture(state)
-        await self._update_alerts()
-
-    async def clear_alert(self) -> None:
-        await self._epochs.event_log.clear_alert(self._alert_key)
-
-    @property
-    def _alert_key(self) -> str:
-        return f"panes:{self.server.instance.socket}"
-
-    async def _update_alerts(self) -> None:
-        """Raise an alert for panes that are held down after too many failures, or clear it if there are none."""
-        event_log = self._epochs.event_log
-        if held_down := [str(state.pane) for state in self._panes_by_id.values() if state.backoff.is_held_down]:
-            panes = f"{'pane' if len(held_down) == 1 else 'panes'} {', '.join(held_down[:8])}"
-            message = f"capturing {panes} keeps failing; {NEXT_RETRY_HINT}"
-            await event_log.raise_alert(self._alert_key, message)
-        else:
-            await event_log.clear_alert(self._alert_key)
-        if reason := self._recorder.disk_space.write_error:
-            message = f"the raw log cannot be written ({reason}): pane output is not captured until there is space"
-            await event_log.raise_alert("room", message)
-        else:
-            await event_log.clear_alert("room")
+                if state.epoch is None and state.needs_pipe:
+                    due_pipes.append(state)
+                else:
+                    await self._start_capture(state)
+        await run_concurrently(self._start_capture(state) for state in due_pipes[:limit])
+        await self.alerts.update(self._panes_by_id.values(), now)
+        return limit < min(len(due_pipes), _MAX_PENDING_PIPES - pending)
 
     async def handle_stream_update(self, stream: RecordedStream) -> None:
         """Handle a pipe that has reached the recorder or was closed."""
@@ -160,23 +164,32 @@ class PaneCaptureController:
         if is_open:
             state.handoff_pending_since = None
             state.backoff.record_success()
+            state.note_captured()
             return
-        ended_by = state.end_cause or await self._find_end_cause(state, is_capped=stream.state == "capped")
+        is_gone = state.end_cause == "pane_exited"
+        ended_by = CAUSE_BY_STREAM_STATE.get(stream.state) or state.end_cause
+        ended_by = ended_by or await self._find_end_cause(state, stream.state)
         if ended_by == "pane_exited":
             # Or its server is being killed, so _settle_end checks again later.
             state.end_cause, state.final_size, state.draining_since = ended_by, stream.size, self._monotonic()
         else:
             await self._end_epoch(state, ended_by, stream.size)
+            if is_gone:
+                await self._epochs.end_all_gaps(state.pane)
 
     async def handle_recorder_death(self) -> None:
         """End every piped epoch; run_step opens the pipes again once a recorder is connected."""
-        for state in [*self._panes_by_id.values(), *self._draining_by_epoch.values()]:
-            if state.data_plane == "pipe" and state.epoch is not None:
-                is_gone = state.end_cause in ("pane_exited", "server_gone")
-                await self._end_epoch(state, "recorder_restart", self._epochs.measure_size(state.epoch))
-                state.can_replace_pipe = True
-                if is_gone:
-                    await self._epochs.end_all_gaps(state.pane)
+        states = [*self._panes_by_id.values(), *self._draining_by_epoch.values()]
+        # All at once, because each waits until its text is stored, which happens in batches.
+        await run_concurrently(self._end_lost_pipe(state) for state in states if state.data_plane == "pipe")
+
+    async def _end_lost_pipe(self, state: PaneCaptureState) -> None:
+        if state.epoch is not None:
+            is_gone = state.end_cause in ("pane_exited", "server_gone")
+            state.can_replace_pipe = True
+            await self._end_epoch(state, "recorder_restart", self._epochs.measure_size(state.epoch))
+            if is_gone:
+                await self._epochs.end_all_gaps(state.pane)
 
     async def handle_control_notice(self, session_id: str, notice: ControlNotice) -> None:
         """Handle a notice from a control-mode capture client that exited or lost one of its panes."""
@@ -194,6 +207,7 @@ class PaneCaptureController:
         if state is None or state.data_plane != "control":
             return
         await self.control_capture.end_capture(state, ended_by)
+        self._note_lost(state, ended_by)
         if ended_by == "disk_full":
             self._recorder.disk_space.report_write_failure(self._monotonic())
         elif ended_by != "client_paused":
@@ -219,10 +233,7 @@ class PaneCaptureController:
             return False
         if state.data_plane == "control":
             return state.needs_pipe
-        if state.epoch is not None:
-            return False
-        pending = sum(each.handoff_pending_since is not None for each in self._panes_by_id.values())
-        return not state.needs_pipe or pending < _MAX_PENDING_PIPES
+        return state.epoch is None
 
     async def _start_capture(self, state: PaneCaptureState) -> None:
         try:
@@ -230,9 +241,10 @@ class PaneCaptureController:
                 await self._switch_to_pipe(state)
             elif state.needs_pipe:
                 await self._open_pipe(state)
-            elif self._can_attach(state):
+            elif state.can_attach(self.server):
                 await self.control_capture.start_capture(state, self.server, self._get_baseline_lines())
                 state.backoff.record_success()
+                state.note_captured()
             else:
                 await self._record_missed(state, _NO_CAPTURE_METHOD)
         except MuxError as error:
@@ -243,24 +255,14 @@ class PaneCaptureController:
         state.is_miss_recorded = state.is_miss_recorded and state.epoch is None
 
     async def _record_missed(self, state: PaneCaptureState, reason: str) -> None:
-        if state.epoch is None and not state.is_miss_recorded and self.is_server_alive:
+        if state.epoch is None and not state.is_miss_recorded and self.server.is_alive:
             state.is_miss_recorded = True
             await self._epochs.record_missed(state.pane, reason)
 
-    def _can_attach(self, state: PaneCaptureState) -> bool:
-        """Return False if the session or server ends with its last client, because ours would keep it alive.
-
-        A server of an unknown version gets no attached client either.
-        """
-        return not (state.ends_unattached or self.server.exits_unattached or self.server.client.kind == "plain")
-
     async def _drop_control_capture(self, state: PaneCaptureState) -> None:
-        """End a capture whose client must detach or whose pane moved to another session.
-
-        It is unknown when that happened, so the gap starts at the last captured byte.
-        """
-        since = None if state.epoch is None else self._epochs.find_last_byte_time(state.epoch)
-        await self.control_capture.end_capture(state, "link_down", since)
+        """End a capture whose client must detach or whose pane moved to another session."""
+        await self.control_capture.end_capture(state, "link_down")
+        self._note_lost(state, "link_down")
 
     async def _open_pipe(self, state: PaneCaptureState) -> None:
         epoch = await self._epochs.reserve_epoch(state.pane, "pipe")
@@ -308,20 +310,31 @@ class PaneCaptureController:
         if state.draining_since is None or state.epoch is None:
             return
         if state.final_size is not None and now - state.draining_since > END_CONFIRMATION_DELAY_S:
-            is_exit = state.end_cause == "pane_exited" and self.is_server_alive
+            is_exit = state.end_cause == "pane_exited" and self.server.is_alive
             await self._end_epoch(state, "pane_exited" if is_exit else "server_gone", state.final_size)
         elif state.final_size is None and now - state.draining_since > EOF_TIMEOUT_S:
             if self._is_stream_open(state.epoch):
                 self._recorder.drop_stream(state.epoch.id)
             else:
-                self._abandoned_epochs.add(state.epoch.id)
-                await self._end_epoch(state, state.end_cause or "pane_exited", self._epochs.measure_size(state.epoch))
+                await self._end_undrained_epoch(state, state.epoch)
+
+    async def _end_undrained_epoch(self, state: PaneCaptureState, epoch: Epoch) -> None:
+        """End the epoch of a closed pane whose end of file the recorder never reported."""
+        self._abandoned_epochs.add(epoch.id)
+        ended_by, size = state.end_cause or "pane_exited", self._epochs.measure_size(epoch)
+        if state.handoff_pending_since is None or size or ended_by != "pane_exited":
+            await self._end_epoch(state, ended_by, size)
+        else:
+            # Not a byte of what it printed was captured, which is more than an uncertain tail.
+            await self._end_epoch(state, "recorder_restart", 0, _NO_HANDOFF)
+            await self._epochs.end_all_gaps(state.pane)
 
     async def _handle_handoff_timeout(self, state: PaneCaptureState) -> None:
         """End an epoch whose pipe never reached the recorder, and schedule a retry."""
         if state.epoch is not None:
             self._abandoned_epochs.add(state.epoch.id)
-            await self._end_epoch(state, "recorder_restart", 0, "the pipe did not reach the recorder")
+            cause: EpochEnd = "descriptors_exhausted" if self._recorder.is_starved else "recorder_restart"
+            await self._end_epoch(state, cause, 0, _NO_HANDOFF)
         state.retry_at = state.backoff.record_failure(self._monotonic())
 
     async def _resume_epoch(self, state: PaneCaptureState, epoch: Epoch) -> None:
@@ -331,10 +344,10 @@ class PaneCaptureController:
             await epochs.end_epoch(epoch, "joined", 0)
             return
         state.epoch, state.data_plane = epoch, "pipe"
+        state.note_captured()
         if stream is None:
             ended_by: EpochEnd = "link_down" if epoch.source == "control" else "recorder_restart"
-            since = epochs.find_last_byte_time(epoch)
-            await self._end_epoch(state, ended_by, epochs.measure_size(epoch), missed_since=since)
+            await self._end_epoch(state, ended_by, epochs.measure_size(epoch))
         elif lost := epochs.pipeline.count_lost_bytes(epoch.id):
             await self._handle_truncated_log(state, epoch, lost)
         elif stream.state != "open":
@@ -348,37 +361,39 @@ class PaneCaptureController:
         await self._end_epoch(state, "log_truncated", self._epochs.measure_size(epoch), detail)
         state.can_replace_pipe = True
 
-    async def _end_epoch(
-        self, state: PaneCaptureState, ended_by: EpochEnd, size: int, detail: str = "", missed_since: int | None = None
-    ) -> None:
+    async def _end_epoch(self, state: PaneCaptureState, ended_by: EpochEnd, size: int, detail: str = "") -> None:
         epoch, state.epoch, state.data_plane = state.epoch, None, "none"
         state.handoff_pending_since = state.draining_since = state.end_cause = state.final_size = None
         if epoch is None:
             return
         self._draining_by_epoch.pop(epoch.id, None)
+        self._note_lost(state, ended_by)
         if ended_by == "disk_full":
             self._recorder.disk_space.report_write_failure(self._monotonic())
+        elif ended_by == "descriptors_exhausted":
+            state.retry_at = state.backoff.record_failure(self._monotonic())
+        # The recorder closed the pipe itself, although tmux counts it until the pane prints again.
+        state.can_replace_pipe = state.can_replace_pipe or ended_by in CAUSE_BY_STREAM_STATE.values()
         state.is_pipe_foreign = state.is_pipe_foreign or ended_by in ("pipe_stolen", "pipe_closed")
         state.is_dead = state.is_dead or ended_by == "pane_exited"
-        await self._epochs.end_epoch(epoch, ended_by, size, detail, missed_since)
+        await self._epochs.end_epoch(epoch, ended_by, size, detail)
         self._recorder.forget_stream(epoch.id)
 
-    async def _find_end_cause(self, state: PaneCaptureState, *, is_capped: bool) -> EpochEnd:
+    def _note_lost(self, state: PaneCaptureState, ended_by: EpochEnd) -> None:
+        if ended_by != "pane_exited":
+            state.note_lost(find_gap_cause(ended_by, saw_end=True), self._monotonic())
+
+    async def _find_end_cause(self, state: PaneCaptureState, stream_state: StreamState) -> EpochEnd:
         pane: PaneStatus | None = None
         try:
             pane = (await self.server.list_pane_statuses()).get(state.mux_id)
             is_alive = True
         except MuxError:
             # Either the server was killed or just our client is lost.
-            is_alive = self.is_server_alive
+            is_alive = self.server.is_alive
         if pane is not None:
             state.is_piped, state.is_dead = pane.piped, pane.dead
-        return classify_pipe_end(is_capped=is_capped, is_server_alive=is_alive, pane_status=pane)
-
-    @property
-    def is_server_alive(self) -> bool:
-        instance = self.server.instance
-        return read_start_time(instance.pid) == instance.started
+        return classify_pipe_end(stream_state, is_server_alive=is_alive, pane_status=pane)
 
     async def _close_pipe(self, mux_id: MuxPaneId) -> None:
         try:

@@ -1,10 +1,14 @@
 """The capture state of one pane: its epoch, its channel, and why it must not be piped. Pure."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct, field
 
 from termvisor.backends.pane_source import PaneStatus
+from termvisor.backends.tmux.pane_source import TmuxServer
+from termvisor.capture.recorder_client import StreamState
 from termvisor.model.ids import MuxPaneId, PaneId
-from termvisor.model.terminal.output import Epoch, EpochEnd
+from termvisor.model.terminal.output import Epoch, EpochEnd, Gap, GapCause
 from termvisor.model.terminal.pane import CaptureChannel, PaneFacts
 from termvisor.system.retry import Backoff
 
@@ -14,6 +18,8 @@ EOF_TIMEOUT_S = 2.0
 """How long to wait for a released pane's end of file before the recorder must close the pipe."""
 END_CONFIRMATION_DELAY_S = 0.3
 """Check again after this delay, because a server being killed still answers for a moment, without its panes."""
+CAUSE_BY_STREAM_STATE: dict[StreamState, GapCause] = {"capped": "disk_full", "starved": "descriptors_exhausted"}
+"""Why the recorder closed a pipe by itself."""
 
 
 class PaneCaptureState(Struct):
@@ -34,6 +40,12 @@ class PaneCaptureState(Struct):
     """The pane's pipe belonged to a recorder of ours that died, so it may be replaced. A later pipe is not ours."""
     is_miss_recorded: bool = False
     """A gap has been recorded because the pane cannot be captured."""
+    was_captured: bool = False
+    """Some output of the pane was captured, by this daemon or an earlier one."""
+    gap_cause: GapCause | None = None
+    """Why the pane is not captured now, although it was."""
+    lost_at: float = 0.0
+    """When the capture was lost, if there is a ``gap_cause``."""
     epoch: Epoch | None = None
     data_plane: CaptureChannel = "none"
     handoff_pending_since: float | None = None
@@ -49,6 +61,35 @@ class PaneCaptureState(Struct):
         self.is_dead, self.is_piped, self.pid = facts.dead, facts.piped, facts.pid
         self.can_replace_pipe = self.can_replace_pipe and facts.piped
 
+    def note_captured(self) -> None:
+        self.was_captured, self.gap_cause = True, None
+
+    def note_lost(self, cause: GapCause | None, now: float) -> None:
+        """Record why the capture ended; the first cause counts until the pane is captured again."""
+        if cause is not None and self.gap_cause is None:
+            self.gap_cause, self.lost_at = cause, now
+
+    def note_earlier_gaps(self, gaps: Sequence[Gap], now: float) -> None:
+        """Take over what the gaps of the pane show that an earlier daemon recorded."""
+        self.is_pipe_foreign = any(gap.cause in ("pipe_stolen", "pipe_closed") for gap in gaps)
+        self.was_captured = any(gap.after is not None for gap in gaps)
+        for gap in gaps:
+            if gap.end_at is None and gap.after is not None:
+                self.note_lost(gap.cause, now)
+
+    def describe_capture(self, stream_state: StreamState) -> tuple[CaptureChannel, GapCause | None]:
+        """Return the channel, and why the pane is not captured if it was; ``stream_state`` is that of its pipe."""
+        if stream_state != "open":
+            return "none", CAUSE_BY_STREAM_STATE.get(stream_state, self.gap_cause)
+        return self.data_plane if self.gap_cause is None else "none", self.gap_cause
+
+    def can_attach(self, server: TmuxServer) -> bool:
+        """Return False if the session or server ends with its last client, because ours would keep it alive.
+
+        A server of an unknown version gets no attached client either.
+        """
+        return not (self.ends_unattached or server.exits_unattached or server.client.kind == "plain")
+
     @property
     def is_settled(self) -> bool:
         """Return True if the pane is captured, or could not be."""
@@ -60,10 +101,10 @@ class PaneCaptureState(Struct):
         return not self.is_pipe_foreign and (self.can_replace_pipe or not self.is_piped)
 
 
-def classify_pipe_end(*, is_capped: bool, is_server_alive: bool, pane_status: PaneStatus | None) -> EpochEnd:
+def classify_pipe_end(stream_state: StreamState, *, is_server_alive: bool, pane_status: PaneStatus | None) -> EpochEnd:
     """Return why a pipe ended, judging by the state of the server right afterwards."""
-    if is_capped:
-        return "disk_full"
+    if cause := CAUSE_BY_STREAM_STATE.get(stream_state):
+        return cause
     if not is_server_alive:
         return "server_gone"
     if pane_status is None or pane_status.dead:

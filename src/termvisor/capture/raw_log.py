@@ -203,6 +203,13 @@ class DiskSpaceProbe:
         self._next_try_at = self._last_success_at = 0.0
         self.write_error = ""
 
+    @property
+    def problem(self) -> str:
+        """The alert text while nothing can be written; empty otherwise."""
+        reason = self.write_error
+        what = "pane output is not captured until there is space"
+        return f"the raw log cannot be written ({reason}): {what}" if reason else ""
+
     def report_write_failure(self, now: float) -> None:
         """Record that a write failed; double the retry delay if a test write succeeded recently."""
         if not self.write_error:

@@ -17,24 +17,37 @@ from msgspec.structs import replace
 
 import termvisor
 from termvisor.capture.raw_log import DiskSpaceProbe
-from termvisor.errors import Unavailable
+from termvisor.errors import Conflict, Unavailable
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.recorder.sockets import SeqpacketChannel, close_descriptors, connect_socket, is_recorder_listening
-from termvisor.recorder.startup import EXIT_ALREADY_RUNNING, PROTOCOL_VERSION, RecorderOptions
+from termvisor.recorder.startup import (
+    EXIT_ALREADY_RUNNING,
+    EXIT_LOCKED,
+    PROTOCOL_VERSION,
+    RecorderOptions,
+    get_lock_path,
+)
 from termvisor.settings import Paths, Settings
 from termvisor.system import subprocesses
+from termvisor.system.files import read_lock_holder, read_lock_note
+from termvisor.system.procfs import count_free_descriptors
 
 _RECORDER_TIMEOUT_S = 10.0
 # Maximum number of messages handled per readiness event, so that a flood does not block the event loop.
 _MAX_MESSAGES_PER_READ = 32
 _RECONNECT_DELAY_S = 0.01
+# A pipe, the connection by which it arrives, and the two files of its log.
+_MIN_FREE_DESCRIPTORS = 4
 _PACKAGE_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(termvisor.__file__)))
 
-StreamState = Literal["open", "ended", "capped"]
+StreamState = Literal["open", "ended", "capped", "starved"]
 
 
 class RecordedStream(Struct, frozen=True):
-    """A stream as reported by the recorder: open, ended, or capped (stopped by a size limit or a full disk)."""
+    """A stream as reported by the recorder.
+
+    It is open, ended, capped (stopped by a size limit or a full disk) or starved (no free file descriptor for its log).
+    """
 
     pane: PaneId
     epoch: EpochId
@@ -77,10 +90,16 @@ class RecorderClient:
     def is_connected(self) -> bool:
         return self._connection is not None and self._connection.is_ready
 
+    @property
+    def is_starved(self) -> bool:
+        """Return True if the recorder has no free file descriptors for another pipe and its log."""
+        free = count_free_descriptors(self.pid) if self.pid else None
+        return free is not None and free < _MIN_FREE_DESCRIPTORS
+
     async def start(self) -> dict[EpochId, RecordedStream]:
         """Connect to the running recorder, or start one, and return its streams.
 
-        Raises Unavailable if it does not start or answer in time.
+        Raises Unavailable if it does not start or answer in time, and Conflict if another recorder writes the raw log.
         """
         if not self.is_connected:
             await _wait_with_timeout("answer", self._connect(may_spawn=True))
@@ -179,6 +198,8 @@ class RecorderClient:
             return
         if self._is_child_starting and status not in (0, EXIT_ALREADY_RUNNING):
             self._is_child_starting = False
+            if status == EXIT_LOCKED:
+                raise _build_locked_error(self._options.raw_dir)
             raise Unavailable(f"the recorder exited at once with status {status}", hint=f"See {self._log_file}.")
         self._is_child_starting = True
         with _open_log(self._log_file) as log:
@@ -232,7 +253,7 @@ class RecorderClient:
                     self._on_growth(known.epoch, int(size))
             case ["held", name]:
                 self.on_update(self._add_stream(name, "0", "open"))
-            case [("ended" | "capped") as state, name, size]:
+            case [("ended" | "capped" | "starved") as state, name, size]:
                 self.on_update(self._add_stream(name, size, state))
             case ["stream", name, size, state]:
                 self._add_stream(name, size, state)
@@ -351,6 +372,15 @@ async def _wait_with_timeout(verb: str, awaitable: Awaitable[None]) -> None:
             await awaitable
     except TimeoutError as error:
         raise Unavailable(f"the recorder did not {verb} within {_RECORDER_TIMEOUT_S:.0f} s") from error
+
+
+def _build_locked_error(raw_dir: str) -> Conflict:
+    path = get_lock_path(raw_dir)
+    folder = os.path.dirname(read_lock_note(path))
+    return Conflict(
+        f"a recorder (pid {read_lock_holder(path)}) of another runtime folder, {folder}, writes {raw_dir}",
+        hint=f"Stop it with `VISOR_RUNTIME_DIR={shlex.quote(folder)} visor down`, then retry.",
+    )
 
 
 def _check_image(python: str, root: str) -> None:

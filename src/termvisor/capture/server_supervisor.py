@@ -15,10 +15,12 @@ from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.terminal.output import Epoch
 from termvisor.model.terminal.pane import LOCAL, ServerInstance
 from termvisor.settings import Paths, Settings
+from termvisor.system.inotify import ARRIVAL_EVENTS, FolderChange, Inotify
 from termvisor.system.procfs import read_start_time
 from termvisor.system.subprocesses import is_installed
 
 _SCAN_INTERVAL_S = 1.0
+_TERMINALS_FOLDER = "/dev/pts"
 # Maximum delay of the daemon's first answers by a server that does not answer.
 _FIRST_LISTING_TIMEOUT_S = 3.0
 log = get_logger("capture.servers")
@@ -96,6 +98,7 @@ class ServerSupervisor:
         await self._close_orphaned_panes()
         async with asyncio.TaskGroup() as group:
             recorder_task = group.create_task(self._keep_recorder_running())
+            terminals = self._watch_terminals()
             self._start_watchers(group)
             await self._update_alerts()
             first_scan = group.create_task(self._wait_for_first_listings())
@@ -106,6 +109,25 @@ class ServerSupervisor:
             for watcher in self.watchers.values():
                 watcher.stop(keep_pipes=self._keep_pipes)
             recorder_task.cancel()
+        if terminals is not None:
+            terminals.close()
+
+    def _watch_terminals(self) -> Inotify | None:
+        """Let every watcher look at its server when a terminal is created, instead of at its next poll."""
+        # No inotify, or no terminals there: the watchers poll.
+        with contextlib.suppress(OSError):
+            terminals = Inotify()
+            try:
+                terminals.watch_folder(_TERMINALS_FOLDER, ARRIVAL_EVENTS, self._note_terminal)
+            except OSError:
+                terminals.close()
+                raise
+            return terminals
+        return None
+
+    def _note_terminal(self, _change: FolderChange) -> None:
+        for watcher in self.watchers.values():
+            watcher.note_terminal_created()
 
     async def _wait_for_first_listings(self) -> None:
         # A server that hangs must not keep the others from being watched.
@@ -236,10 +258,7 @@ class ServerSupervisor:
     async def _close_orphaned_epoch(self, epoch: Epoch) -> None:
         epochs, recorder = self._epochs, self._recorder
         was_captured = await epochs.resume_epoch(epoch, is_stream_open=epoch.id in recorder.streams)
-        since = epochs.find_last_byte_time(epoch)
-        await epochs.end_epoch(
-            epoch, "server_gone" if was_captured else "joined", epochs.measure_size(epoch), missed_since=since
-        )
+        await epochs.end_epoch(epoch, "server_gone" if was_captured else "joined", epochs.measure_size(epoch))
         recorder.drop_stream(epoch.id)
         recorder.forget_stream(epoch.id)
 

@@ -28,7 +28,7 @@ from termvisor.errors import MuxError
 from termvisor.log import get_logger
 from termvisor.model.health import ServerHealth
 from termvisor.model.ids import MuxPaneId, PaneId
-from termvisor.model.terminal.output import Epoch
+from termvisor.model.terminal.output import Epoch, GapCause
 from termvisor.model.terminal.pane import CaptureChannel, PaneFacts, PaneInstance
 from termvisor.settings import Settings
 
@@ -38,6 +38,10 @@ _BUSY_LISTING_INTERVAL_S = 2.0
 _IDLE_LISTING_INTERVAL_S = 60.0
 # Interval between looks at the time limits of captures while nothing else happens.
 _STEP_INTERVAL_S = 1.0
+# Looks at a server after a terminal was created somewhere, and the interval between them.
+_QUICK_POLLS, _QUICK_POLL_INTERVAL_S = 3, 0.01
+# Of more panes than this between two listings, only the newest are stored.
+_MAX_MISSED_PANES = 10_000
 # Longer than the end-of-file timeout of a released pane, so that its stream is dropped and reported first.
 _DRAIN_TIMEOUT_S = 4.0
 _OBSERVABLE_CHANGES = ("pane_appeared", "pane_gone", "pane_died", "pane_respawned", "pane_resized")
@@ -98,6 +102,8 @@ class ServerWatcher:
         self._listing_waiters: list[asyncio.Event] = []
         self.has_started = False
         self._degraded_reason = self._last_error = ""
+        self._highest_number: int | None = None
+        self._quick_polls = 0
         self.corrections = 0
         """Number of changes found by a listing that should have been seen without one."""
 
@@ -120,6 +126,12 @@ class ServerWatcher:
             async with asyncio.timeout(timeout_s):
                 await done.wait()
 
+    def note_terminal_created(self) -> None:
+        """Look at the server's processes now: a pane may have been opened, which may be closed again soon."""
+        # tmux forks the pane's program a moment after it created the terminal.
+        self._next_poll_at, self._quick_polls = 0.0, _QUICK_POLLS
+        self._wake.set()
+
     def stop(self, *, keep_pipes: bool) -> None:
         self._is_stopping, self._keep_pipes = True, keep_pipes
         self._wake.set()
@@ -136,7 +148,8 @@ class ServerWatcher:
                 has_news = await self._poll_server() or has_news
             if has_news or self._monotonic() >= self._next_step_at:
                 self._next_step_at = self._monotonic() + _STEP_INTERVAL_S
-                await self._call_server(self.captures.run_step)
+                if await self._call_server(self.captures.run_step):
+                    self._next_step_at = 0.0
                 if self.captures.is_settled:
                     self.first_capture_done.set()
             await self._wait_for_wake(max(0.0, self._next_poll_at - self._monotonic()))
@@ -162,9 +175,10 @@ class ServerWatcher:
         """Return True if the first listing succeeded and the server is still there."""
         return self.first_listing_done.is_set() and self.has_started and not self._is_server_gone
 
-    def find_data_plane(self, mux_id: MuxPaneId) -> CaptureChannel:
-        capture = self.captures.find_pane(mux_id) if self.first_listing_done.is_set() else None
-        return "none" if capture is None else capture.data_plane
+    def describe_capture(self, mux_id: MuxPaneId) -> tuple[CaptureChannel, GapCause | None]:
+        """Return the channel by which a pane is captured, and why it is not if it was captured before."""
+        has_captures = self.first_listing_done.is_set() and self.has_started
+        return self.captures.describe_capture(mux_id) if has_captures else ("none", None)
 
     async def _start_watching(self) -> None:
         self.server: TmuxServer = await identify_server(self._plain_client, self.socket)
@@ -176,6 +190,8 @@ class ServerWatcher:
             if stored.instance.server == self.server.instance:
                 self.known_panes[stored.instance.mux_id] = KnownPane(stored.id, stored.facts)
                 await self.captures.adopt_pane(stored.id, stored.facts)
+        self._listed_at = self._now()
+        self._highest_number = await self._epochs.store.panes.find_highest_mux_number(self.server.instance)
         await self._epochs.event_log.emit("server_found", socket=self.socket, version=self.server.version)
         await self._choose_client()
         await self._call_server(self._refresh_panes)
@@ -243,7 +259,8 @@ class ServerWatcher:
         Return True if they were listed.
         """
         now = self._monotonic()
-        self._next_poll_at = now + self._get_settings().thin_interval
+        self._next_poll_at = now + (_QUICK_POLL_INTERVAL_S if self._quick_polls else self._get_settings().thin_interval)
+        self._quick_polls = max(0, self._quick_polls - 1)
         if self._activity.has_run():
             self._check_activity()
         self._has_just_listed = False
@@ -267,13 +284,15 @@ class ServerWatcher:
 
     async def _refresh_panes(self) -> None:
         is_change_seen, captured_bytes = self._is_change_seen, self._epochs.pipeline.captured_bytes
+        listed_at = self._listed_at
         has_output = captured_bytes != self._captured_bytes_at_listing
         self._last_listing_at, self._captured_bytes_at_listing = self._monotonic(), captured_bytes
         self._is_change_seen = self._is_listing_stale = False
         self._has_just_listed = True
         remove_own_clients = self.captures.control_capture.remove_own_clients
         new = {facts.mux_id: remove_own_clients(facts) for facts in await self.server.list_pane_facts()}
-        self._last_error = ""
+        self._last_error, self._listed_at = "", self._now()
+        await self._record_missed_panes(new, listed_at)
         self._set_disconnect_delay(any(facts.session_ends_unattached for facts in new.values()))
         old = {mux_id: known.facts for mux_id, known in self.known_panes.items()}
         changes = list(diff_listings(old, new))
@@ -286,6 +305,17 @@ class ServerWatcher:
         for mux_id, facts in new.items():
             self.captures.update_facts(facts)
             await self._update_pane(self.known_panes[mux_id], facts)
+
+    async def _record_missed_panes(self, listed: dict[MuxPaneId, PaneFacts], since: int) -> None:
+        """Store the panes that came and went since the last listing: tmux numbers all panes and reuses no number."""
+        numbers = {int(mux_id[1:]) for mux_id in listed if mux_id[1:].isdigit()}
+        highest = max(numbers, default=-1)
+        if self._highest_number is not None and highest > self._highest_number:
+            first = max(self._highest_number + 1, highest - _MAX_MISSED_PANES)
+            if missed := [MuxPaneId(f"%{number}") for number in range(first, highest) if number not in numbers]:
+                log.info("%s: %d panes were opened and closed between two listings", self.socket, len(missed))
+                await self._epochs.store.panes.add_missed(self.server.instance, missed, since, self._now())
+        self._highest_number = max(highest, self._highest_number or 0)
 
     def _set_disconnect_delay(self, is_needed: bool) -> None:
         """Disconnect rarely while a session has destroy-unattached (DISCONNECT_HAZARD in `server_safety`)."""
@@ -343,7 +373,7 @@ class ServerWatcher:
         except MuxError as error:
             # A dead server and one that does not answer look the same, so check the server's process.
             self._last_error = str(error)
-            self._is_server_gone = self._is_server_gone or not self.captures.is_server_alive
+            self._is_server_gone = self._is_server_gone or not self.server.is_alive
             self._is_listing_stale = True
         return None
 
@@ -372,7 +402,7 @@ class ServerWatcher:
     async def _release_server(self) -> None:
         self.server.client.close()
         self._activity.close()
-        await self.captures.clear_alert()
+        await self.captures.alerts.clear()
 
     async def _drain_captures(self) -> None:
         """Wait, up to a time limit, until the recorder has read the last bytes of closed pipes."""

@@ -1,44 +1,44 @@
 """Ensure a single daemon per instance, install signal handlers, and find or stop an orphaned recorder.
 
-Invariant: only one process is inside `hold_daemon_lock` for the same paths.
+Invariant: only one process is inside `hold_daemon_lock` for the same runtime folder, and one for the same data folder.
 """
 
 import asyncio
 import contextlib
-import os
 import resource
 import signal
 from _socket import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
+from msgspec.structs import replace
+
 from termvisor.clock import Clock
-from termvisor.errors import StateConflict
 from termvisor.protocol import unix_socket
 from termvisor.protocol.unix_socket import connect_socket
 from termvisor.recorder import sockets
 from termvisor.recorder.startup import PROTOCOL_VERSION
 from termvisor.settings import Paths
-from termvisor.system import files
+from termvisor.system.instance_lock import acquire_instance_lock, build_conflict, find_other_runtime_folder
 
 
 @asynccontextmanager
 async def hold_daemon_lock(paths: Paths, clock: Clock, timeout_s: float = 8.0) -> AsyncIterator[None]:
-    """Hold the daemon lock; wait up to ``timeout_s`` for a daemon that is stopping.
+    """Hold the locks of the instance; wait up to ``timeout_s`` for a daemon that is stopping.
 
-    Raises Conflict if a daemon answers on the socket, or the lock is still held after the timeout.
+    Raises Conflict if a daemon answers on its socket, or a lock is still held after the timeout.
     """
     deadline = clock.monotonic() + timeout_s
     # Wait, because a restart starts the new daemon while the old one is still storing its last output.
-    while (descriptor := files.acquire_lock(paths.daemon_lock)) is None:
-        if _is_socket_answering(paths.daemon_socket) or clock.monotonic() > deadline:
-            pid = files.read_lock_holder(paths.daemon_lock)
-            raise StateConflict(f"a daemon is already running (pid {pid})", hint="`visor daemon restart` replaces it.")
+    while (lock := acquire_instance_lock(paths)) is None:
+        holder = replace(paths, runtime_dir=find_other_runtime_folder(paths) or paths.runtime_dir)
+        if _is_socket_answering(holder.daemon_socket) or clock.monotonic() > deadline:
+            raise build_conflict(paths, hint="`visor daemon restart` replaces it.")
         await clock.sleep(0.02)
     try:
         yield
     finally:
-        os.close(descriptor)
+        lock.release()
 
 
 def _is_socket_answering(path: str) -> bool:

@@ -20,6 +20,8 @@ from termvisor.settings import Paths, Settings, make_instance_folders
 from termvisor.system.malloc import freeze_heap
 
 log = get_logger("daemon")
+# Shorter than the time for which the next daemon waits for this one's locks.
+_SOCKET_CHECK_INTERVAL_S = 1.0
 ServicesT = TypeVar("ServicesT")
 OpenServices = Callable[[Paths, Settings], AbstractAsyncContextManager[ServicesT]]
 MakeHandler = Callable[[ServicesT, Callable[[], None]], RequestHandler]
@@ -35,6 +37,15 @@ def _build_handler(services: DaemonServices, stop: Callable[[], None]) -> Operat
     handler = OperationDispatcher(services, stop)
     freeze_heap()  # all objects that live as long as the daemon have been allocated
     return handler
+
+
+async def _stop_when_unreachable(server: DaemonSocketServer, stop: asyncio.Event) -> None:
+    """Stop the daemon if its socket is gone: it could be reached by no client, and would keep the next one out."""
+    clock = SystemClock()
+    while server.is_reachable():
+        await clock.sleep(_SOCKET_CHECK_INTERVAL_S)
+    log.error("the daemon's socket was removed or replaced, so no client can reach it: the daemon stops")
+    stop.set()
 
 
 async def run_until_stopped(
@@ -54,9 +65,11 @@ async def run_until_stopped(
                 server = DaemonSocketServer(handler, group)
                 await server.open(listener)
                 install_reload_handler(lambda: group.create_task(handler.reload()))
+                socket_watch = group.create_task(_stop_when_unreachable(server, stop))
                 try:
                     await stop.wait()
                 finally:
+                    socket_watch.cancel()
                     await server.close()
         # Includes cancellation: the log is the only place where a detached daemon can report why it ended.
         except BaseException:

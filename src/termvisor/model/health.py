@@ -28,6 +28,8 @@ class ProcessUsage(Struct, frozen=True, kw_only=True):
     rss_bytes: int
     cpu_seconds: float
     cpu_percent: float
+    free_descriptors: int | None = None
+    """Number of files that the process may still open; null if unknown."""
 
 
 class HealthMetrics(Struct, frozen=True, kw_only=True):

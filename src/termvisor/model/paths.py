@@ -15,6 +15,10 @@ class Paths(Struct, frozen=True):
         return f"{self.config_dir}/config.toml"
 
     @property
+    def policy_file(self) -> str:
+        return f"{self.config_dir}/policy.toml"
+
+    @property
     def database(self) -> str:
         return f"{self.data_dir}/visor.db"
 
@@ -59,7 +63,13 @@ class Paths(Struct, frozen=True):
 
     @property
     def daemon_lock(self) -> str:
+        """The lock of the daemon that listens in the runtime folder."""
         return f"{self.runtime_dir}/lock"
+
+    @property
+    def data_lock(self) -> str:
+        """The lock of the daemon that writes the data folder, which may be shared by several runtime folders."""
+        return f"{self.data_dir}/lock"
 
     @property
     def recorder_socket(self) -> str:

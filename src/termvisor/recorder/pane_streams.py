@@ -3,10 +3,11 @@
 Invariant: bytes are written as soon as they are read. An epoch is recorded once; a second stream for it is refused.
 """
 
+import errno
 import posix
 from time import time_ns  # noqa: TID251 - the recorder cannot import termvisor.clock
 
-from termvisor.recorder.segment_log import FLAG_CAPPED, FLAG_ENDED, SegmentWriter
+from termvisor.recorder.segment_log import FLAG_CAPPED, FLAG_ENDED, FLAG_STARVED, SegmentWriter
 from termvisor.recorder.sockets import Poller, close_descriptors
 from termvisor.recorder.startup import RecorderOptions
 
@@ -17,7 +18,7 @@ READ_BYTES = 1 << 16
 _READS_PER_TURN = 4
 # Maximum reads before a pipe is closed, because a program that keeps writing must not delay that.
 _READS_WHEN_CLOSING = 32
-STATE_NAMES = {0: b"open", FLAG_ENDED: b"ended", FLAG_CAPPED: b"capped"}
+STATE_NAMES = {0: b"open", FLAG_ENDED: b"ended", FLAG_CAPPED: b"capped", FLAG_STARVED: b"starved"}
 
 
 class PaneStream:
@@ -51,9 +52,9 @@ class PaneStream:
                 return FLAG_ENDED
             try:
                 self.writer.append(data, time_ns())
-            except OSError:
-                # The disk is full. Closing the pipe keeps tmux from buffering what cannot be written.
-                return FLAG_CAPPED
+            except OSError as error:
+                # Mostly a full disk. Closing the pipe keeps tmux from buffering what cannot be written.
+                return FLAG_STARVED if error.errno in (errno.EMFILE, errno.ENFILE) else FLAG_CAPPED
             if len(data) < READ_BYTES:
                 return 0
         return 0

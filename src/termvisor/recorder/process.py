@@ -6,24 +6,34 @@ connection must not stop the other streams. Without a daemon it continues up to 
 
 import _signal  # type: ignore[import-not-found]
 import _socket
+import fcntl
 import posix
 import resource
 import sys
+from time import monotonic, sleep  # noqa: TID251 - the recorder cannot import termvisor.clock
 
 from termvisor.recorder import sockets, startup
 from termvisor.recorder.daemon_connection import DaemonConnection
 from termvisor.recorder.pane_streams import StreamTable
-from termvisor.recorder.segment_log import FLAG_CAPPED
-from termvisor.recorder.startup import EXIT_ALREADY_RUNNING, PROTOCOL_VERSION, RecorderOptions, parse_arguments
+from termvisor.recorder.segment_log import FLAG_CAPPED, make_folder
+from termvisor.recorder.startup import (
+    EXIT_ALREADY_RUNNING,
+    EXIT_LOCKED,
+    PROTOCOL_VERSION,
+    RecorderOptions,
+    parse_arguments,
+)
 
 _MAX_DESCRIPTORS = 10_240
+# A recorder that is stopping writes its end records first.
+_LOCK_TIMEOUT_S = 2.0
 
 
 class Recorder:
-    """The event loop of the recorder process; ``wake_fd`` becomes readable on SIGTERM."""
+    """The event loop of the recorder process; ``wake_fd`` becomes readable on SIGTERM, ``lock_fd`` holds the lock."""
 
-    def __init__(self, options: RecorderOptions, server: _socket.socket, wake_fd: int):
-        self._options = options
+    def __init__(self, options: RecorderOptions, server: _socket.socket, wake_fd: int, lock_fd: int):
+        self._options, self._lock_fd = options, lock_fd
         self._poller = sockets.Poller()
         self._table = StreamTable(options, self._poller)
         self._acceptor = sockets.ConnectionAcceptor(server, self._poller)
@@ -159,6 +169,7 @@ class Recorder:
         state = startup.HandoverState(
             self._acceptor.server_socket.fileno(), self._unreported_bytes, list(self._acceptor.pending)
         )
+        state.lock_fd = self._lock_fd
         for stream in self._table.streams_by_epoch.values():
             if stream.close_flag:
                 state.closed_streams.append((stream.pane, stream.epoch, stream.size, stream.close_flag))
@@ -205,11 +216,49 @@ def main() -> None:
     _raise_descriptor_limit()
     if state_fd is not None:
         state = startup.read_state(state_fd)
-        recorder = Recorder(options, _socket.socket(fileno=state.server_fd), wake_fd)
+        # A version without the lock leaves none. If it cannot be taken now, recording is still more important.
+        lock_fd = state.lock_fd if state.lock_fd >= 0 else try_lock(options)
+        recorder = Recorder(options, _socket.socket(fileno=state.server_fd), wake_fd, lock_fd)
         recorder.restore_state(state)
     else:
+        lock_fd = _wait_for_lock(options)
         server = sockets.open_server_socket(options.socket)
         if server is None:
             raise SystemExit(EXIT_ALREADY_RUNNING)
-        recorder = Recorder(options, server, wake_fd)
+        recorder = Recorder(options, server, wake_fd, lock_fd)
     recorder.run()
+
+
+def try_lock(options: RecorderOptions) -> int:
+    """Return a descriptor that holds the lock of the raw log while it is open, or -1 if another recorder holds it."""
+    make_folder(options.raw_dir)
+    fd = posix.open(startup.get_lock_path(options.raw_dir), posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        # Held by another process.
+        posix.close(fd)
+        return -1
+    posix.ftruncate(fd, 0)
+    posix.write(fd, b"%d\n%b\n" % (posix.getpid(), options.socket.encode("utf-8", "surrogateescape")))
+    return fd
+
+
+def _read_holder_socket(options: RecorderOptions) -> str:
+    fd = posix.open(startup.get_lock_path(options.raw_dir), posix.O_RDONLY)
+    try:
+        return posix.read(fd, 4096).partition(b"\n")[2].strip().decode("utf-8", "surrogateescape")
+    finally:
+        posix.close(fd)
+
+
+def _wait_for_lock(options: RecorderOptions) -> int:
+    """Lock the raw log, waiting shortly for a recorder that is exiting. Exit if another one keeps writing it."""
+    deadline = monotonic() + _LOCK_TIMEOUT_S
+    while (fd := try_lock(options)) < 0:
+        if sockets.is_recorder_listening(options.socket):
+            raise SystemExit(EXIT_ALREADY_RUNNING)
+        if monotonic() > deadline or sockets.is_recorder_listening(_read_holder_socket(options)):
+            raise SystemExit(EXIT_LOCKED)
+        sleep(0.01)
+    return fd

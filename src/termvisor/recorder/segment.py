@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
     from termvisor.recorder.compressed_segment import CompressedSegmentFile
 
-FLAG_READ, FLAG_ENDED, FLAG_CAPPED = 0, 1, 2
-"""Record flags: bytes were read, the stream ended, or the recorder closed it (size limit or full disk)."""
+FLAG_READ, FLAG_ENDED, FLAG_CAPPED, FLAG_STARVED = 0, 1, 2, 3
+"""Record flags: bytes were read, the stream ended, or the recorder closed it: because of a size limit or a full disk
+(capped), or because it had no free file descriptor for the log (starved)."""
 
 MAX_PIECE_BYTES = 1 << 16
 COMPRESSED_SUFFIX = ".zst"

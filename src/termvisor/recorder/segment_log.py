@@ -3,7 +3,7 @@
 Complete segments may be compressed to `<start offset>.raw.zst`, which makes no difference to readers.
 
 A writer always begins a new segment and appends bytes before their index record, so that readers find exactly the
-bytes that were written, even if the writer is killed.
+bytes that were written, even if the writer is killed. It also begins one if another program cut or deleted the segment.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from termvisor.recorder.segment import (
     FLAG_CAPPED,
     FLAG_ENDED,
     FLAG_READ,
+    FLAG_STARVED,
     MERGE_WINDOW_NS,
     Segment,
     build_index_path,
@@ -28,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["FLAG_CAPPED", "FLAG_ENDED", "MERGE_WINDOW_NS", "SegmentReader", "SegmentWriter"]
+__all__ = ["FLAG_CAPPED", "FLAG_ENDED", "FLAG_STARVED", "MERGE_WINDOW_NS", "SegmentReader", "SegmentWriter"]
 
 _APPEND_FLAGS = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW
 
@@ -45,7 +46,7 @@ class SegmentWriter:
 
     def append(self, data: bytes, at: int) -> None:
         """Write bytes that were read at time ``at``. After an OSError, ``offset`` shows how many were written."""
-        if self._raw < 0 or self.offset - self._start >= self._segment_bytes:
+        if self._raw < 0 or self.offset - self._start >= self._segment_bytes or self._is_damaged():
             self._begin_segment()
         written = 0
         try:
@@ -66,6 +67,14 @@ class SegmentWriter:
             if fd >= 0:
                 posix.close(fd)
         self._raw = self._index = -1
+
+    def _is_damaged(self) -> bool:
+        """Return True if another program deleted or cut the segment, whose next bytes would get wrong offsets.
+
+        A new segment keeps the offsets right, and readers find the hole before it.
+        """
+        status = posix.fstat(self._raw)
+        return status.st_size != self.offset - self._start or not status.st_nlink
 
     def _begin_segment(self) -> None:
         make_folder(self._folder)

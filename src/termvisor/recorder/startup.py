@@ -11,7 +11,9 @@ _BOOT_CODE = "import sys; sys.path[:0] = [{root!r}]; from termvisor.recorder.pro
 _STATE_HEADER = b"state 1"
 PROTOCOL_VERSION = 1
 EXIT_ALREADY_RUNNING = 3
-"""Exit status of a recorder that found another one running."""
+"""Exit status of a recorder that found another one listening on its socket."""
+EXIT_LOCKED = 4
+"""Exit status of a recorder whose raw log another recorder writes, which listens on another socket."""
 
 
 class RecorderOptions:
@@ -34,16 +36,23 @@ def parse_arguments(arguments: list[str]) -> tuple[RecorderOptions, int | None]:
     return RecorderOptions(socket, raw_dir, int(segment_bytes), int(cap_bytes)), int(state[0]) if state else None
 
 
+def get_lock_path(raw_dir: str) -> str:
+    """Return the file that the recorder of a raw log locks; it holds the recorder's pid and its socket."""
+    return f"{raw_dir}.lock"
+
+
 class HandoverState:
     """``open_streams``: pane, epoch, descriptor, offset, last time. ``closed_streams``: pane, epoch, size, flag."""
 
     def __init__(self, server_fd: int, unreported_bytes: int, pending_fds: list[int]):
         self.server_fd, self.unreported_bytes, self.pending_fds = server_fd, unreported_bytes, pending_fds
+        self.lock_fd = -1
         self.open_streams: list[tuple[int, int, int, int, int]] = []
         self.closed_streams: list[tuple[int, int, int, int]] = []
 
     def list_descriptors(self) -> list[int]:
-        return [self.server_fd, *self.pending_fds, *(fd for _, _, fd, _, _ in self.open_streams)]
+        lock = [self.lock_fd] if self.lock_fd >= 0 else []
+        return [self.server_fd, *lock, *self.pending_fds, *(fd for _, _, fd, _, _ in self.open_streams)]
 
 
 def replace_process(command: list[str], state: HandoverState) -> None:
@@ -75,6 +84,7 @@ def _encode_state(state: HandoverState) -> bytes:
     rows: list[tuple[bytes, tuple[int, ...]]] = [
         (b"server", (state.server_fd,)),
         (b"unheard", (state.unreported_bytes,)),
+        (b"lock", (state.lock_fd,)),
     ]
     rows += [(b"waiting", (fd,)) for fd in state.pending_fds]
     rows += [(b"open", numbers) for numbers in state.open_streams]
@@ -96,6 +106,8 @@ def _decode_state(text: bytes) -> HandoverState:
             state.server_fd = numbers[0]
         elif kind == b"unheard":
             state.unreported_bytes = numbers[0]
+        elif kind == b"lock":
+            state.lock_fd = numbers[0]
         elif kind == b"waiting":
             state.pending_fds.append(numbers[0])
         elif kind == b"open":

@@ -8,7 +8,7 @@ from termvisor.errors import Unavailable
 from termvisor.model.agent.hooks import HOOK_COMMAND_MARKER, HookedAgent
 from termvisor.settings import Paths
 from termvisor.system import files
-from termvisor.system.files import make_private_folder
+from termvisor.system.files import check_own_folder, make_private_folder
 
 _TEMPLATE_PATH = os.path.join(os.path.dirname(__file__), "snippets", "hook.sh")
 
@@ -31,6 +31,7 @@ def install(paths: Paths) -> None:
     """Write the script if it is missing or outdated. Raises Unavailable."""
     script = build_script(paths)
     try:
+        check_own_folder(paths.data_dir)
         make_private_folder(paths.data_dir)
         make_private_folder(paths.spool_dir)
         if read_installed_script(paths) != script:

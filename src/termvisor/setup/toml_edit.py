@@ -70,7 +70,7 @@ def replace_toml_file(path: str, text: str) -> None:
     """Replace the file atomically, keeping a symbolic link and the file mode. Raises Unavailable."""
     target = os.path.realpath(path)
     try:
-        make_private_folder(os.path.dirname(path))
+        make_private_folder(os.path.dirname(path), keeps_mode=True)
         files.write_atomically(target, text.encode(), files.stat_if_exists(target))
     except OSError as error:
         raise Unavailable(f"cannot write {path}: {error.strerror}") from error

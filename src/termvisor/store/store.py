@@ -90,6 +90,15 @@ class Store:
             # A file that SQLite cannot read at all is damaged as well.
             return str(error)
 
+    async def check_files(self) -> None:
+        """Repair what another program did to the database files. Raises StorageError if that is not possible."""
+        await self._db.check_files()
+
+    @property
+    def file_problems(self) -> tuple[str, ...]:
+        """What is or was wrong with the database files since they were opened."""
+        return tuple(filter(None, (self._db.damage, self._db.repair_notice)))
+
     def is_writable(self) -> bool:
         return self._db.is_writable()
 

@@ -11,7 +11,11 @@ import os
 import stat
 from contextlib import suppress
 
-from termvisor.errors import Unavailable
+from termvisor.errors import ConfigError, Unavailable
+
+OWN_NAMES = frozenset({"visor.db", "snapshot.db", "raw", "nonce", "hook.sh", "shells", "rec"})
+"""Names by which a data or runtime folder of Termvisor is recognised. Common names, such as `log`, are left out."""
+_FOLDER_HINT = "Set VISOR_DATA_DIR or VISOR_RUNTIME_DIR to a new or an empty folder; the folder was not changed."
 
 
 def write_atomically(target: str, data: bytes, template: os.stat_result | None, mode: int = 0o600) -> None:
@@ -63,10 +67,11 @@ def open_regular_file(path: str, flags: int) -> int:
     raise OSError(errno.EINVAL, "not a regular file")
 
 
-def acquire_lock(path: str) -> int | None:
+def acquire_lock(path: str, note: str = "") -> int | None:
     """Return a descriptor that holds the lock while open, or None if another process holds the lock.
 
-    `read_lock_holder` briefly takes the lock, which may make this call fail, so the caller must retry.
+    ``note`` is text for other processes, see `read_lock_note`. `read_lock_holder` briefly takes the lock, which may
+    make this call fail, so the caller must retry.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -76,7 +81,7 @@ def acquire_lock(path: str) -> int | None:
         os.close(descriptor)
         return None
     os.truncate(descriptor, 0)
-    os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
+    os.pwrite(descriptor, b"%d\n%b\n" % (os.getpid(), os.fsencode(note)), 0)
     return descriptor
 
 
@@ -91,15 +96,63 @@ def read_lock_holder(path: str) -> int | None:
         return None
     except OSError:
         # Refused, so a daemon holds the lock. It writes its pid only after acquiring it.
-        return int(os.pread(descriptor, 32, 0).strip() or b"0")
+        return int(_read_lock_line(descriptor, 0) or b"0")
     finally:
         os.close(descriptor)
 
 
-def make_private_folder(path: str) -> None:
-    """Create a folder with mode 0700, or restrict an existing one.
+def read_lock_note(path: str) -> str:
+    """Return the text that the last holder of a lock left for others; empty if there is none."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return ""
+    try:
+        return os.fsdecode(_read_lock_line(descriptor, 1))
+    finally:
+        os.close(descriptor)
 
-    Raises Unavailable if the folder cannot be created, is not a folder owned by this user, or is world-writable.
+
+def _read_lock_line(descriptor: int, number: int) -> bytes:
+    lines = os.pread(descriptor, 4096, 0).split(b"\n")
+    return lines[number].strip() if number < len(lines) else b""
+
+
+def find_trust_problem(path: str) -> str:
+    """Return why another user could have written a file, or could replace it; empty if none could, root excepted."""
+    for checked in (os.path.dirname(os.path.abspath(path)), path):
+        try:
+            status = os.stat(checked)
+        except OSError:
+            # A missing file is no risk while no other user can create it; reading it reports any other problem.
+            continue
+        if status.st_uid not in (os.geteuid(), 0):
+            return f"{checked} belongs to user {status.st_uid}"
+        if status.st_mode & stat.S_IWOTH:
+            return f"{checked} can be written by all users"
+    return ""
+
+
+def check_own_folder(path: str) -> None:
+    """Raise ConfigError if ``path`` is an existing folder with content that is not Termvisor's."""
+    names = _list_names(path) - {"lost+found"}
+    if names and OWN_NAMES.isdisjoint(names):
+        raise ConfigError(f"{path} is not empty and was not made by Termvisor", hint=_FOLDER_HINT)
+
+
+def _list_names(path: str) -> set[str]:
+    try:
+        return set(os.listdir(path))
+    except OSError:
+        # It does not exist yet, or `make_private_folder` reports what is wrong with it.
+        return set()
+
+
+def make_private_folder(path: str, *, keeps_mode: bool = False) -> None:
+    """Create a folder with mode 0700, or restrict an existing one, unless ``keeps_mode``.
+
+    Raises Unavailable if the folder cannot be created, is not a folder owned by this user, or is world-writable, and
+    ConfigError if it would have to be restricted but is not Termvisor's.
     """
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
@@ -122,5 +175,8 @@ def make_private_folder(path: str) -> None:
             f"{path} is writable by all users; refusing to change its mode",
             hint="Use a folder that you own, for example a subfolder of it.",
         )
-    if status.st_mode & 0o077:
+    if status.st_mode & 0o077 and not keeps_mode:
+        # A folder inside one of ours (`raw`, `log`) is ours too, whatever it contains.
+        if OWN_NAMES.isdisjoint(_list_names(os.path.dirname(path))):
+            check_own_folder(path)
         os.chmod(path, 0o700)

@@ -222,7 +222,13 @@ class ProcessUsageSampler:
             self._samples.popleft()
         since, cpu_before = self._samples[0]
         percent = 100 * (cpu - cpu_before) / (monotonic - since) if monotonic > since else 0.0
-        return ProcessUsage(pid=pid, rss_bytes=rss, cpu_seconds=round(cpu, 2), cpu_percent=round(percent, 2))
+        return ProcessUsage(
+            pid=pid,
+            rss_bytes=rss,
+            cpu_seconds=round(cpu, 2),
+            cpu_percent=round(percent, 2),
+            free_descriptors=count_free_descriptors(pid),
+        )
 
 
 def _read_usage_from_proc(pid: int) -> tuple[int, float] | None:
@@ -257,6 +263,20 @@ def count_read_bytes(pid: int) -> int | None:
     """Return how many bytes a process has read with read() and the like since it started; None if unknown."""
     words = read_file(f"/proc/{pid}/io").split()
     return int(words[1]) if words[:1] == [b"rchar:"] else None
+
+
+def count_free_descriptors(pid: int) -> int | None:
+    """Return how many more files a process may open, or None if that is unknown."""
+    try:
+        used = len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        # Gone, another user's, or no procfs.
+        return None
+    for line in read_file(f"/proc/{pid}/limits").splitlines():
+        if line.startswith(b"Max open files"):
+            soft = line.split()[3]
+            return int(soft) - used if soft.isdigit() else None
+    return None
 
 
 def list_children(pid: int) -> list[int] | None:

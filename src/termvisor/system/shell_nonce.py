@@ -7,7 +7,7 @@ import os
 import re
 
 from termvisor.errors import StorageError
-from termvisor.system.files import make_private_folder
+from termvisor.system.files import check_own_folder, make_private_folder
 
 
 def load_nonce(path: str) -> str:
@@ -31,6 +31,7 @@ def _read_nonce(path: str) -> str:
 
 
 def _make_nonce(path: str) -> str:
+    check_own_folder(os.path.dirname(path))
     make_private_folder(os.path.dirname(path))
     temporary = f"{path}.{os.getpid()}"
     with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:

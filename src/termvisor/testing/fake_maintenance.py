@@ -23,6 +23,7 @@ class FakeMaintenance(MaintenanceService):
     def __init__(self, services: "FakeServices"):
         self._services = services
         self.is_recording = True
+        self.alerts: tuple[str, ...] = ()
         self.maintenance_steps: list[MaintenanceRun] = []
         self.check_problem = ""
         self.backups: list[str] = []
@@ -79,4 +80,5 @@ class FakeMaintenance(MaintenanceService):
             recorder=ProcessUsage(pid=4243, rss_bytes=9_400_000, cpu_seconds=1.5, cpu_percent=0.1)
             if self.is_recording
             else None,
+            alerts=self.alerts,
         )

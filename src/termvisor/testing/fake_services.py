@@ -329,8 +329,8 @@ class _FakeWatcher:
         self.server, self.instance, self._screens = self, instance, screens
         self.known_panes: dict[MuxPaneId, KnownPane] = {}
 
-    def find_data_plane(self, mux_id: MuxPaneId) -> CaptureChannel:
-        return "pipe"
+    def describe_capture(self, mux_id: MuxPaneId) -> tuple[CaptureChannel, GapCause | None]:
+        return "pipe", None
 
     async def capture_pane(self, mux_id: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> PaneCapture:
         pane = self.known_panes[mux_id].id

@@ -161,3 +161,15 @@ async def test_a_text_that_is_not_submitted_is_no_command(checker):
     drafted = SendText(pane=PaneId(1), text="rm -rf /", enter=False)
     assert (await checker.check(drafted, HUMAN, READY)).verdict.answer == "allow"
     assert (await checker.check(replace(drafted, enter=True), HUMAN, READY)).verdict.answer != "allow"
+
+
+async def test_a_policy_that_another_user_could_write_allows_nothing_until_it_is_repaired(checker, path):
+    path.write_text("")
+    assert await check_text(checker, "make test") == "allow"
+    path.chmod(0o666)
+    refused = await checker.check(build_send_text("make test"), HUMAN, READY)
+    assert (refused.verdict.answer, "can be written by all users" in checker.file.problem) == ("deny", True)
+    path.chmod(0o600)
+    assert await check_text(checker, "make test") == "allow"
+    path.parent.chmod(0o1777)
+    assert await check_text(checker, "make test") == "deny"

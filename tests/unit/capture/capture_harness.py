@@ -284,7 +284,7 @@ class WatcherHarness:
 
     def _is_captured(self, socket: str, mux_id: str, plane: str) -> bool:
         watcher = self.supervisor.watchers.get(socket)
-        if watcher is None or watcher.find_data_plane(MuxPaneId(mux_id)) != plane:
+        if watcher is None or watcher.describe_capture(MuxPaneId(mux_id))[0] != plane:
             return False
         state = watcher.captures.find_pane(MuxPaneId(mux_id))
         return state is not None and state.handoff_pending_since is None

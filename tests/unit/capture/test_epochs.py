@@ -183,15 +183,17 @@ async def test_the_gap_begins_at_the_end_record_of_the_log(capture_store):
     assert [one.closed_at for one in await capture_store.list_epochs(pane)] == [now - 5 * NS]
 
 
-async def test_the_gap_begins_at_missed_since_and_never_in_the_future(capture_store):
+async def test_without_an_end_record_the_gap_begins_at_the_last_byte_and_never_in_the_future(capture_store):
     pane = await capture_store.add_pane()
-    first, second = await begin_epoch(capture_store, pane), await begin_epoch(capture_store, pane)
+    cut, ahead, silent = [await begin_epoch(capture_store, pane) for _ in range(3)]
     now = capture_store.clock.now()
-    await capture_store.epochs.end_epoch(first, "link_down", 0, missed_since=now - 5 * NS)
-    await capture_store.epochs.end_epoch(second, "link_down", 0, missed_since=now + 3600 * NS)
-    early, late = await capture_store.list_gaps(pane)
-    assert early.start_at == now - 5 * NS
-    assert now < late.start_at <= capture_store.clock.now()
+    for epoch, at in ((cut, now - 5 * NS), (ahead, now + 3600 * NS)):
+        await capture_store.epochs.end_epoch(epoch, "link_down", capture_store.write_output(epoch, b"word", at))
+    await capture_store.epochs.end_epoch(silent, "recorder_restart", 0)
+    starts = {gap.after: gap.start_at for gap in await capture_store.list_gaps(pane)}
+    assert starts[cut.id] == now - 5 * NS
+    assert now < starts[ahead.id] <= capture_store.clock.now()
+    assert starts[silent.id] == silent.opened_at
 
 
 async def test_the_last_byte_time_is_that_of_the_end_record_last_byte_or_start(capture_store):

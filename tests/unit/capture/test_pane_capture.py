@@ -1,6 +1,7 @@
 """Capture the panes of a real tmux server with a real recorder, and record gaps."""
 
 import os
+import resource
 import signal
 from pathlib import Path
 
@@ -38,8 +39,8 @@ async def test_many_panes_are_opened_a_few_at_a_time(harness, cat):
     panes = [cat, *(harness.tmux.open_window("work", "cat") for _ in range(11))]
     for mux_id in panes:
         await harness.adopt_pane(mux_id)
-    await harness.captures.run_step()
-    assert sum(harness.get_data_plane(mux_id) == "pipe" for mux_id in panes) == 8
+    assert await harness.captures.run_step()
+    assert sum(harness.get_data_plane(mux_id) == "pipe" for mux_id in panes) == 4
     await harness.run_until(lambda: all(harness.is_held(mux_id) for mux_id in panes))
 
 
@@ -99,13 +100,17 @@ async def test_a_killed_recorder_is_one_gap_and_every_pane_is_piped_again(harnes
     pane = await harness.adopt_pane(cat)
     await harness.wait_captured(cat)
     await harness.type_and_wait(cat, "before")
+    heard_until = harness.capture_store.clock.now()
     os.kill(harness.recorder.pid, signal.SIGKILL)
     await harness.run_until(lambda: harness.get_data_plane(cat) == "none")
+    assert harness.captures.describe_capture(cat) == ("none", "recorder_restart")
     await harness.recorder.start()
     await harness.wait_captured(cat)
+    assert harness.captures.describe_capture(cat) == ("pipe", None)
     await harness.type_and_wait(cat, "after")
     (gap,) = await harness.capture_store.list_gaps(pane)
     assert (gap.cause, gap.end_at is None) == ("recorder_restart", False)
+    assert gap.start_at < heard_until
     assert (await harness.capture_store.read_lines(pane)).count("before") == 2
 
 
@@ -122,6 +127,43 @@ async def test_a_foreign_pipe_opened_after_the_recorder_died_is_not_replaced(har
     await harness.type_and_wait(cat, "for-both")
     await wait_until(lambda: file_contains(f"{folder}/theirs", "for-both"))
     assert await harness.capture_store.list_gap_causes(pane) == ["recorder_restart"]
+
+
+async def test_a_pane_that_is_no_longer_captured_is_an_alert_until_it_is_again(harness, cat):
+    pane = await harness.adopt_pane(cat)
+    await harness.wait_captured(cat)
+    os.kill(harness.recorder.pid, signal.SIGKILL)
+    await harness.run_until(lambda: harness.get_data_plane(cat) == "none")
+    alerts = harness.capture_store.event_log.alerts
+    assert alerts == {}
+    harness.capture_store.clock.advance_s += 6
+    await harness.run_turn()
+    (alert,) = alerts.values()
+    assert alert.startswith(f"pane {pane} is no longer captured (recorder_restart)")
+    await harness.recorder.start()
+    await harness.wait_captured(cat)
+    await harness.run_turn()
+    assert alerts == {}
+
+
+async def test_a_recorder_without_free_descriptors_is_its_own_cause_and_alert(harness, cat):
+    pane = await harness.adopt_pane(cat)
+    await harness.wait_captured(cat)
+    recorder = harness.recorder.pid
+    before = resource.prlimit(recorder, resource.RLIMIT_NOFILE)
+    # The log is opened with the first byte, for which no descriptor is left.
+    resource.prlimit(recorder, resource.RLIMIT_NOFILE, (len(os.listdir(f"/proc/{recorder}/fd")), before[1]))
+    harness.tmux.type_line(cat, "word")
+    await harness.run_until(lambda: harness.get_data_plane(cat) == "none")
+    await harness.run_turn()
+    assert await harness.capture_store.list_gap_causes(pane) == ["descriptors_exhausted"]
+    (alert,) = harness.capture_store.event_log.alerts.values()
+    assert f"no free file descriptor for pane {pane}" in alert
+    resource.prlimit(recorder, resource.RLIMIT_NOFILE, before)
+    harness.capture_store.clock.advance_s += 6
+    await harness.wait_captured(cat)
+    await harness.type_and_wait(cat, "again")
+    assert harness.capture_store.event_log.alerts == {}
 
 
 async def test_a_dead_pane_is_not_piped_and_one_that_runs_again_is(harness, cat):
@@ -208,7 +250,19 @@ async def test_an_epoch_that_never_reached_the_recorder_ends(harness, cat, monke
     await harness.captures.release_pane(cat)
     harness.capture_store.clock.advance_s += 3
     await harness.run_until(lambda: harness.captures.is_drained, turns=5)
-    assert await harness.capture_store.list_end_causes(pane) == ["pane_exited"]
+    assert await harness.capture_store.list_end_causes(pane) == ["recorder_restart"]
+    (gap,) = await harness.capture_store.list_gaps(pane)
+    (epoch,) = await harness.capture_store.list_epochs(pane)
+    # Nothing of it was captured, so the gap covers the whole epoch and counts.
+    assert (gap.cause, gap.start_at, gap.end_at is None) == ("recorder_restart", epoch.opened_at, False)
+
+
+async def test_a_pane_that_closes_before_its_capture_is_a_gap(harness, cat):
+    pane = await harness.adopt_pane(cat)
+    await harness.captures.release_pane(cat)
+    (gap,) = await harness.capture_store.list_gaps(pane)
+    assert (gap.cause, gap.end_at is None) == ("link_down", False)
+    assert gap.detail == "it was closed before its capture started"
 
 
 async def test_a_pipe_that_does_not_reach_the_recorder_is_a_gap_and_a_retry(harness, cat, monkeypatch):
@@ -433,11 +487,15 @@ async def test_output_missed_by_a_paused_client_is_a_gap(harness, cat, folder):
     steal_pipe(harness, cat, f"{folder}/theirs")
     pane = await harness.adopt_pane(cat)
     await harness.wait_captured(cat, "control")
+    await harness.type_and_wait(cat, "before")
+    heard_until = harness.capture_store.clock.now()
     session_id = harness.captures.find_pane(cat).session_id
     harness.notices.append((session_id, ControlNotice("pause", (cat,))))
     await harness.run_turn()
     await harness.type_and_wait(cat, "goes-on")
-    assert await harness.capture_store.list_gap_causes(pane) == ["client_paused"]
+    (gap,) = await harness.capture_store.list_gaps(pane)
+    # What the client did not receive before it was paused is missing too.
+    assert (gap.cause, gap.start_at < heard_until) == ("client_paused", True)
     assert await harness.capture_store.list_end_causes(pane) == ["client_paused", None]
 
 
@@ -492,7 +550,7 @@ async def test_when_the_server_is_gone_every_pane_ends_with_one_gap(harness, cat
     await harness.wait_captured(cat)
     await harness.type_and_wait(cat, "last")
     harness.tmux.kill_server()
-    await wait_until(lambda: not harness.captures.is_server_alive)
+    await wait_until(lambda: not harness.server.is_alive)
     await harness.captures.release_all("server_gone")
     while harness.updates or not harness.captures.is_drained:
         await harness.deliver_updates()

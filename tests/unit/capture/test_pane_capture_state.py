@@ -21,7 +21,8 @@ ALIVE = PaneStatus(10, piped=False, dead=False)
     ],
 )
 def test_the_end_of_a_pipe_has_one_cause(is_capped, is_server_alive, pane, expected):
-    assert classify_pipe_end(is_capped=is_capped, is_server_alive=is_server_alive, pane_status=pane) == expected
+    state = "capped" if is_capped else "ended"
+    assert classify_pipe_end(state, is_server_alive=is_server_alive, pane_status=pane) == expected
 
 
 @pytest.mark.parametrize(
@@ -39,3 +40,26 @@ def test_a_pipe_is_needed_only_if_no_other_program_uses_it(is_piped, is_foreign,
         PaneId(1), MuxPaneId("%1"), "$0", is_piped=is_piped, is_pipe_foreign=is_foreign, can_replace_pipe=may_replace
     )
     assert state.needs_pipe is expected
+
+
+@pytest.mark.parametrize(
+    ("stream_state", "shown"),
+    [
+        ("open", ("pipe", None)),
+        ("ended", ("none", None)),
+        ("capped", ("none", "disk_full")),
+        ("starved", ("none", "descriptors_exhausted")),
+    ],
+)
+def test_a_pipe_that_the_recorder_closed_is_not_shown_as_captured(stream_state, shown):
+    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0", data_plane="pipe")
+    assert state.describe_capture(stream_state) == shown
+
+
+def test_the_first_cause_of_a_loss_is_shown_until_the_pane_is_captured_again():
+    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0", data_plane="pipe")
+    state.note_lost("recorder_restart", 5.0)
+    state.note_lost("link_down", 9.0)
+    assert (state.describe_capture("open"), state.lost_at) == (("none", "recorder_restart"), 5.0)
+    state.note_captured()
+    assert state.describe_capture("open") == ("pipe", None)

@@ -11,6 +11,7 @@ import tempfile
 from typing import NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 import termvisor
 from termvisor.capture import recorder_client
@@ -19,10 +20,12 @@ from termvisor.capture.recorder_client import (
     RecorderClient,
     RecorderDied,
 )
-from termvisor.errors import Unavailable
+from termvisor.errors import Conflict, Unavailable
 from termvisor.model.ids import EpochId
 from termvisor.recorder.segment_log import SegmentReader
+from termvisor.recorder.startup import get_lock_path
 from termvisor.settings import Paths, Settings, make_instance_folders
+from termvisor.system import files
 
 
 class StreamGrew(NamedTuple):
@@ -301,6 +304,27 @@ async def test_a_recorder_that_cannot_start_is_explained(sandbox):
         await sandbox.make_client().start()
     assert "recorder.log" in caught.value.hint
     sandbox.clients.clear()
+
+
+async def test_a_recorder_of_another_runtime_folder_is_refused_and_named(sandbox):
+    await sandbox.make_client().start()
+    held = sandbox.clients[0].pid
+    used, sandbox.paths = sandbox.paths, replace(sandbox.paths, runtime_dir=f"{sandbox.path}/other")
+    make_instance_folders(sandbox.paths)
+    with pytest.raises(Conflict, match=f"pid {held}") as caught:
+        await sandbox.make_client().start()
+    assert f"VISOR_RUNTIME_DIR={used.runtime_dir} visor down" in caught.value.hint
+    assert not os.path.exists(sandbox.paths.recorder_socket)
+
+
+async def test_the_lock_of_the_raw_log_outlives_a_reexec(sandbox):
+    client = sandbox.make_client()
+    await client.start()
+    lock = get_lock_path(sandbox.paths.raw_dir)
+    await client.reexec()
+    assert files.read_lock_holder(lock) == client.pid
+    await client.quit()
+    assert files.read_lock_holder(lock) is None
 
 
 @pytest.fixture

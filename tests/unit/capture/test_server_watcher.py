@@ -32,7 +32,34 @@ async def test_every_pane_is_stored_reported_and_captured(tmux, cat, watching):
 
 
 async def test_the_capture_channel_is_none_before_the_first_listing(tmux, cat, watching):
-    assert watching.supervisor.build_watcher(tmux.socket).find_data_plane(cat) == "none"
+    assert watching.supervisor.build_watcher(tmux.socket).describe_capture(cat) == ("none", None)
+
+
+async def test_a_pane_that_no_listing_saw_is_stored_with_a_gap(tmux, cat, watching):
+    await watching.watch_server(tmux.socket)
+    # In one request: the server answers no listing in between.
+    brief = ("split-window", "-d", "-t", "=work:0", "cat", ";", "kill-pane", "-t", "=work:0.1")
+    last = tmux(*brief, ";", *brief, ";", "new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=work:", "cat")
+    await watching.wait_captured(tmux.socket, last)
+    panes = await watching.capture_store.store.panes.list_panes(include_gone=True)
+    missed = [pane for pane in panes if pane.instance.mux_id in ("%1", "%2")]
+    assert [(pane.gone_at is None, pane.gaps) for pane in missed] == [(False, 1)] * 2
+    (gap,) = await watching.capture_store.list_gaps(missed[0].id)
+    assert (gap.cause, gap.start_at < gap.end_at) == ("link_down", True)
+    assert gap.detail == "it was opened and closed between two listings of its server"
+
+
+async def test_a_new_terminal_makes_every_watcher_look_at_once(tmux, cat, watching):
+    await watching.start_supervisor()
+    await watching.wait_captured(tmux.socket, cat)
+    watcher = watching.supervisor.watchers[tmux.socket]
+    looks = []
+    watcher.note_terminal_created = lambda: looks.append(1)
+    pair = os.openpty()
+    await wait_until(lambda: looks)
+    for descriptor in pair:
+        os.close(descriptor)
+    await watching.leave()
 
 
 async def test_a_new_pane_is_found_and_one_that_exits_is_gone(tmux, cat, watching):
@@ -156,7 +183,7 @@ async def test_nothing_but_pipes_is_added_to_the_server(tmux, cat, watching):
     pane = await watching.wait_captured(tmux.socket, cat)
     assert (tmux("list-sessions"), tmux("show-hooks", "-g"), tmux("show-options", "-s")) == before
     assert tmux("list-clients") == ""
-    assert watcher.find_data_plane("%99") == "none"
+    assert watcher.describe_capture("%99") == ("none", None)
     await watching.leave()
     assert tmux.read_format(cat, "#{pane_pipe}") == "0"
     assert await watching.capture_store.list_end_causes(pane) == ["stopped"]

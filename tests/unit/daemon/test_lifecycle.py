@@ -7,6 +7,7 @@ import socket
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from termvisor.clock import SystemClock
 from termvisor.daemon.lifecycle import (
@@ -59,6 +60,19 @@ async def test_a_second_daemon_does_not_wait_for_a_serving_one(places: Paths) ->
         os.close(held or -1)
 
 
+async def test_a_daemon_with_another_runtime_folder_cannot_use_the_same_data_folder(places: Paths, folder: str) -> None:
+    other = replace(places, runtime_dir=f"{folder}/other")
+    make_instance_folders(other)
+    async with hold_daemon_lock(places, SystemClock()):
+        with pytest.raises(Conflict) as caught:
+            await _hold_once(other, timeout_s=0.0)
+    assert f"pid {os.getpid()}" in caught.value.message
+    assert places.runtime_dir in caught.value.message
+    assert f"VISOR_RUNTIME_DIR={places.runtime_dir}" in caught.value.hint
+    # The failed attempt released its own lock.
+    await _hold_once(other, timeout_s=0.0)
+
+
 async def test_sigterm_stops_the_daemon_and_a_closing_terminal_does_not() -> None:
     before = signal.getsignal(signal.SIGHUP)
     stop = asyncio.Event()
@@ -91,6 +105,6 @@ def test_a_recorder_without_a_daemon_is_found_and_stopped(places: Paths) -> None
     assert find_recorder_pid(places) is None
 
 
-async def _hold_once(places: Paths) -> None:
-    async with hold_daemon_lock(places, SystemClock()):
+async def _hold_once(places: Paths, timeout_s: float = 8.0) -> None:
+    async with hold_daemon_lock(places, SystemClock(), timeout_s):
         return

@@ -5,6 +5,8 @@ import signal
 import socket
 from pathlib import Path
 
+import pytest
+
 from termvisor.client.connection import BlockingConnection, connect_if_running
 from termvisor.client.daemon_process import is_running, stop_daemon
 from termvisor.protocol import command_protocol
@@ -67,6 +69,20 @@ def test_log_and_folders_of_the_daemon_are_private(folder: str) -> None:
     with run_fake_daemon(folder) as places:
         for path in (places.runtime_dir, places.data_dir, places.log_file, places.daemon_socket, places.daemon_lock):
             assert os.stat(path).st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_a_daemon_whose_socket_is_gone_ends_cleanly(folder: str, is_replaced: bool) -> None:
+    with run_fake_daemon(folder) as places:
+        os.unlink(places.daemon_socket)
+        if is_replaced:
+            Path(places.daemon_socket).touch()
+        reap_daemons()
+        assert not is_running(places)
+        assert os.path.exists(places.daemon_socket) == is_replaced
+        log = Path(places.log_file).read_text()
+        assert "socket was removed or replaced" in log
+        assert log.rstrip().endswith("stopped")
 
 
 def _pid(places: Paths) -> int:

@@ -223,3 +223,19 @@ def test_without_a_new_segment_the_old_one_gets_the_closing_record(folder, reade
     writer.close()
     os.rmdir(f"{folder}/{4:016d}.raw")
     assert (reader.read_size(), reader.read_end()) == (4, (FLAG_CAPPED, 7))
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_segment_that_was_cut_or_deleted_is_followed_by_a_new_one_at_the_right_offset(folder, reader, is_deleted):
+    writer = write(folder, (b"0123456789", SECOND))
+    path = f"{folder}/{0:016d}.raw"
+    if is_deleted:
+        os.unlink(path)
+    else:
+        os.truncate(path, 4)
+    writer.append(b"abc", 2 * SECOND)
+    writer.append(b"def", 3 * SECOND)
+    assert (writer.offset, sorted(os.listdir(folder))[-1]) == (16, f"{10:016d}.raw")
+    assert [piece[:2] for piece in reader.read_pieces(10, 100, 0)] == [(10, b"abc"), (13, b"def")]
+    assert next(piece[0] for piece in reader.read_pieces(5, 100, 0)) == 10
+    writer.close()

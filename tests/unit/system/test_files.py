@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from termvisor.errors import ConfigError
 from termvisor.system import files
 from termvisor.system.files import open_regular_file
 
@@ -77,3 +78,63 @@ def test_a_lock_without_a_written_pid_is_held(tmp_path: Path) -> None:
     os.truncate(held, 0)
     assert files.read_lock_holder(path) == 0
     os.close(held)
+
+
+def test_a_lock_carries_a_note_for_other_processes(tmp_path: Path) -> None:
+    assert files.read_lock_note(str(tmp_path / "lock")) == ""
+    held = files.acquire_lock(str(tmp_path / "lock"), "/run/user/7/termvisor")
+    assert files.read_lock_note(str(tmp_path / "lock")) == "/run/user/7/termvisor"
+    os.close(held or -1)
+
+
+@pytest.mark.parametrize(("names", "mode"), [(["bin", "etc"], 0o755), (["bin"], 0o700)])
+def test_a_folder_with_foreign_content_is_refused_and_not_changed(tmp_path: Path, names: list[str], mode: int) -> None:
+    for name in names:
+        (tmp_path / name).mkdir()
+    tmp_path.chmod(mode)
+    with pytest.raises(ConfigError, match="was not made by Termvisor"):
+        files.check_own_folder(str(tmp_path))
+    assert tmp_path.stat().st_mode & 0o777 == mode
+
+
+def test_a_folder_with_foreign_content_is_never_restricted(tmp_path: Path) -> None:
+    target = tmp_path / "shared"
+    (target / "project").mkdir(parents=True)
+    target.chmod(0o755)
+    with pytest.raises(ConfigError):
+        files.make_private_folder(str(target))
+    files.make_private_folder(str(target), keeps_mode=True)
+    assert target.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.parametrize("names", [[], ["lost+found"], ["visor.db", "notes.txt"], ["shells"]])
+def test_an_empty_folder_and_our_own_are_accepted_and_restricted(tmp_path: Path, names: list[str]) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    tmp_path.chmod(0o755)
+    files.check_own_folder(str(tmp_path))
+    files.make_private_folder(str(tmp_path))
+    assert tmp_path.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_inside_our_own_is_restricted_whatever_it_contains(tmp_path: Path) -> None:
+    (tmp_path / "raw" / "7").mkdir(parents=True)
+    (tmp_path / "raw").chmod(0o755)
+    files.make_private_folder(str(tmp_path / "raw"))
+    assert (tmp_path / "raw").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_file_that_another_user_could_have_written_is_not_trusted(tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "policy.toml"
+    assert files.find_trust_problem(str(path)) == ""
+    path.touch()
+    assert files.find_trust_problem(str(path)) == ""
+    path.chmod(0o666)
+    assert files.find_trust_problem(str(path)) == f"{path} can be written by all users"
+    path.chmod(0o600)
+    tmp_path.chmod(0o1777)
+    assert files.find_trust_problem(str(path)) == f"{tmp_path} can be written by all users"
+    tmp_path.chmod(0o700)
+    owner = os.stat_result((0o100600, 1, 1, 1, os.geteuid() + 1, 0, 0, 0, 0, 0))
+    monkeypatch.setattr(os, "stat", lambda checked: owner if checked == str(path) else os.lstat(checked))
+    assert files.find_trust_problem(str(path)) == f"{path} belongs to user {os.geteuid() + 1}"

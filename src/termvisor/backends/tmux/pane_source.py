@@ -28,6 +28,11 @@ class TmuxServer:
         self.client, self.instance = client, instance
         self.version, self.exits_unattached = version, exits_unattached
 
+    @property
+    def is_alive(self) -> bool:
+        """Return True if the server's process still runs."""
+        return read_start_time(self.instance.pid) == self.instance.started
+
     async def list_pane_statuses(self) -> Mapping[MuxPaneId, PaneStatus]:
         return list_formats.parse_pane_statuses(await self._request_lines(list_formats.LIST_STATUSES_COMMAND))
 

@@ -59,10 +59,18 @@ class DaemonSocketServer:
             asyncio.get_running_loop().call_later(_OVERLOAD_CLOSE_DELAY_S, connection.close)
         return connection
 
+    def is_reachable(self) -> bool:
+        """Return False if the socket file was removed or replaced: no client can connect to this daemon any more."""
+        try:
+            return os.stat(self._path).st_ino == self._inode
+        except OSError:
+            # Removed, perhaps with its folder.
+            return False
+
     def _remove_socket_file(self) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            # A different inode means that the socket belongs to a newer daemon.
-            if os.stat(self._path).st_ino == self._inode:
+        # A different inode means that the socket belongs to a newer daemon.
+        if self.is_reachable():
+            with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._path)
 
 

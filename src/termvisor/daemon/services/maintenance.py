@@ -8,6 +8,7 @@ import os
 from collections.abc import AsyncIterator, Sequence
 from typing import TypedDict
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor import __version__
@@ -15,7 +16,7 @@ from termvisor.clock import NS
 from termvisor.daemon.components import Components
 from termvisor.daemon.maintenance.scheduler import MaintenanceScheduler
 from termvisor.daemon.rules.precompile import load_redaction_rules
-from termvisor.errors import MuxError
+from termvisor.errors import MuxError, StorageError
 from termvisor.log import configure_log_file, get_logger
 from termvisor.model.health import HealthStatus, ProcessUsage
 from termvisor.model.maintenance import DatabaseBackup, IntegrityReport, MaintenanceRun, ReloadResult, RulesReloadResult
@@ -23,6 +24,8 @@ from termvisor.model.workflow import Run
 from termvisor.ops.config._settings import merge_settings
 from termvisor.redaction import use_rules
 from termvisor.settings import load_settings
+from termvisor.store import StoredPane
+from termvisor.system.files import find_trust_problem
 from termvisor.system.procfs import ProcessUsageSampler
 
 _REDACTION_SETTINGS = frozenset({"redact_patterns", "redact_allow"})
@@ -46,7 +49,7 @@ class MaintenanceService:
         components, supervisor = self._components, self._components.server_supervisor
         store, pipeline, watchers = components.store, components.pipeline, supervisor.watchers.values()
         db_bytes, wal_pages = await store.measure_sizes()
-        panes = await store.panes.list_panes()
+        stored = await self._read_store()
         now = components.clock.monotonic()
         daemon = self._process_usage[0].sample_usage(os.getpid(), now)
         if daemon is None:
@@ -59,7 +62,7 @@ class MaintenanceService:
                 *(watcher.health for watcher in watchers if watcher.first_listing_done.is_set()),
                 *supervisor.list_unwatched_servers(),
             ),
-            panes_tracked=len(panes),
+            panes_tracked=len(stored.panes),
             ingest_lag_max=pipeline.max_lag_s,
             ingest_lag_avg=pipeline.average_lag_s,
             ingest_backlog_bytes=pipeline.backlog_bytes,
@@ -68,33 +71,53 @@ class MaintenanceService:
             db_bytes=db_bytes,
             wal_pages=wal_pages,
             last_checkpoint_at=store.checkpointed_at,
-            maintenance=tuple(await store.maintenance.list_runs()),
+            maintenance=stored.maintenance_runs,
             raw_bytes=_measure_folder(components.paths.raw_dir),
-            gaps=sum(pane.gaps for pane in panes),
+            gaps=sum(pane.gaps for pane in stored.panes),
             restarts=supervisor.restart_counts,
             corrections=sum(watcher.corrections for watcher in watchers),
             forks=supervisor.fork_count,
             looks_per_minute=round(60 * components.screen_sampler.meter.compute_rate(now), 1),
-            **_summarize_runs(await store.workflow_runs.list_open(), components.clock.now()),
+            **_summarize_runs(stored.open_runs, components.clock.now()),
             daemon=daemon,
             recorder=self._sample_recorder_usage(now),
-            alerts=self._list_alerts(),
+            alerts=self._list_alerts(stored.problem),
         )
 
     def _sample_recorder_usage(self, now: float) -> ProcessUsage | None:
         pid = self._components.recorder.pid
         return self._process_usage[1].sample_usage(pid, now) if pid else None
 
-    def _list_alerts(self) -> tuple[str, ...]:
+    async def _read_store(self) -> "_StoredHealth":
+        """Read what health shows from the database. A damaged one is reported, not raised: health must be readable."""
+        store = self._components.store
+        try:
+            await store.check_files()
+            return _StoredHealth(
+                panes=await store.panes.list_panes(),
+                maintenance_runs=tuple(await store.maintenance.list_runs()),
+                open_runs=await store.workflow_runs.list_open(),
+            )
+        except StorageError as error:
+            return _StoredHealth(problem=f"the database cannot be used: {error}")
+
+    def _list_alerts(self, storage_problem: str) -> tuple[str, ...]:
         components = self._components
+        distrust = find_trust_problem(components.paths.policy_file)
         problems = (
+            # The same damage is told once.
+            "" if components.store.file_problems else storage_problem,
+            *components.store.file_problems,
+            f"the policy is refused, so no action is allowed: {distrust}" if distrust else "",
+            # Not only as an alert: a task that waits for the database on the same full disk cannot raise one.
+            components.recorder.disk_space.problem,
             # Both are set while the disk is full, but one alert is enough.
             components.pipeline.storage_error or components.write_retry.problem,
             components.sightings.storage_error,
             components.agent_tracking.tracker.storage_problem,
             self.scheduler.problem,
         )
-        return (*components.server_supervisor.alerts.values(), *filter(None, problems))
+        return tuple(dict.fromkeys([*components.server_supervisor.alerts.values(), *filter(None, problems)]))
 
     def run_maintenance(self, *, dry_run: bool = False) -> AsyncIterator[MaintenanceRun]:
         """Seal, mask and compress raw segments, then delete data beyond the retention limits."""
@@ -147,6 +170,13 @@ async def _reload_rules(components: Components) -> RulesReloadResult:
     for problem in result.troubles:
         log.warning("rules were not reloaded: %s", problem)
     return result
+
+
+class _StoredHealth(Struct, kw_only=True):
+    panes: Sequence[StoredPane] = ()
+    maintenance_runs: tuple[MaintenanceRun, ...] = ()
+    open_runs: Sequence[Run] = ()
+    problem: str = ""
 
 
 class _RunSummary(TypedDict):

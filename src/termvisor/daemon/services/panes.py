@@ -82,12 +82,14 @@ class PaneService:
         # None if the server of the pane has exited or is not watched; the store still has the pane.
         watcher = components.server_supervisor.watchers.get(pane.instance.server.socket)
         is_open = pane.gone_at is None
+        channel, gap_cause = watcher.describe_capture(pane.instance.mux_id) if watcher and is_open else ("none", None)
         return PaneView(
             id=pane.id,
             instance=pane.instance,
             facts=pane.facts,
             activity=get_activity(reader),
-            heard_by=watcher.find_data_plane(pane.instance.mux_id) if watcher and is_open else "none",
+            heard_by=channel,
+            gap_cause=gap_cause,
             first_seen_at=pane.first_seen_at,
             last_output_at=meter.last_at if meter and meter.last_at else pane.last_output_at,
             gone_at=pane.gone_at,

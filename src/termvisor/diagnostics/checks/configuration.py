@@ -1,6 +1,7 @@
 """Configuration checks: settings, rule packs, plug-ins and optional programs."""
 
 import asyncio
+import os
 
 from termvisor import plugins
 from termvisor.agents.adapters import loader
@@ -11,7 +12,9 @@ from termvisor.errors import ConfigError
 from termvisor.model.action.readonly_program import ACCOUNT_USAGE, CODE_SEARCH, SESSION_BY_ID
 from termvisor.redaction import redact
 from termvisor.settings import load_settings
+from termvisor.system.files import find_trust_problem
 from termvisor.system.subprocesses import is_installed
+from termvisor.system.worker import run_worker
 
 PLUGIN_KINDS = ("agents", "packs", "workflows")
 _MAX_SHOWN_PROBLEMS = 3
@@ -36,6 +39,26 @@ class ConfigCheck(BuiltinCheck):
                 message = f"redact_patterns: {pattern!r} {crashing[pattern]}"
                 return self.report("warn", message, _SLOW_PATTERN_HINT)
         return self.report("ok", f"{context.paths.config_file} is valid")
+
+
+class PolicyCheck(BuiltinCheck):
+    name = "policy"
+    doc = "The policy file is valid, and no other user can write or replace it."
+
+    async def run(self, context: CheckContext) -> CheckFinding:
+        path = context.paths.policy_file
+        if problem := find_trust_problem(path):
+            hint = f"No action is allowed. Make both yours alone: `chown $USER` and `chmod go-w` {path} and its folder."
+            return self.report("fail", problem, hint)
+        if not os.path.exists(path):
+            return self.report("ok", f"no {path}: the defaults apply")
+        # In a worker process, because parsing loads the pattern engines.
+        done = await asyncio.to_thread(
+            run_worker, "termvisor.policy.policy_file:check_policy_file", (path,), returns=type(None), timeout_s=60.0
+        )
+        if done.error:
+            return self.report("fail", done.error.message, done.error.hint)
+        return self.report("ok", f"{path} is valid")
 
 
 class RulePacksCheck(BuiltinCheck):

@@ -7,6 +7,7 @@ from termvisor.clock import NS
 from termvisor.diagnostics.checks.check import BuiltinCheck, CheckContext, CheckFinding
 
 MAX_AHEAD_S = 5.0
+MIN_FREE_DESCRIPTORS, FAIL_FREE_DESCRIPTORS = 64, 4
 
 
 class RecorderCheck(BuiltinCheck):
@@ -21,6 +22,42 @@ class RecorderCheck(BuiltinCheck):
             hint = "The daemon restarts it; `visor health` shows alerts. If that fails, run `visor down && visor up`."
             return self.report("fail", "the recorder is not running", hint)
         return self.report("ok", f"running (pid {health.recorder.pid})")
+
+
+class AlertsCheck(BuiltinCheck):
+    name = "alerts"
+    doc = "The daemon reports no alert: every pane is captured and everything captured can be stored."
+
+    async def run(self, context: CheckContext) -> CheckFinding:
+        health = await context.get_health()
+        if health is None:
+            return self.report("skip", "no daemon is running")
+        if health.alerts:
+            return self.report("fail", "; ".join(health.alerts), "`visor health` and `visor logs` show more.")
+        return self.report("ok", "none")
+
+
+class DescriptorsCheck(BuiltinCheck):
+    name = "descriptors"
+    doc = (
+        "Daemon and recorder may open at least 64 more files: each pane takes three in the recorder, two in the daemon."
+    )
+
+    async def run(self, context: CheckContext) -> CheckFinding:
+        health = await context.get_health()
+        usages = {"daemon": health.daemon, "recorder": health.recorder} if health is not None else {}
+        free = {name: usage.free_descriptors for name, usage in usages.items() if usage is not None}
+        known = {name: count for name, count in free.items() if count is not None}
+        if not known:
+            return self.report("skip", "unknown: no daemon is running, or the system does not tell")
+        message = ", ".join(f"{name}: {count} free" for name, count in known.items())
+        least = min(known.values())
+        if least >= MIN_FREE_DESCRIPTORS:
+            return self.report("ok", message)
+        hint = (
+            "Raise the hard limit on open files (`ulimit -Hn`, `LimitNOFILE` of a unit), then `visor down && visor up`."
+        )
+        return self.report("warn" if least >= FAIL_FREE_DESCRIPTORS else "fail", message, hint)
 
 
 class SocketPermissionsCheck(BuiltinCheck):

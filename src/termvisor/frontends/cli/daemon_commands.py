@@ -1,6 +1,7 @@
 """Run the commands that manage the daemon itself: `visor up`, `visor down`, `visor daemon` and `visor demo`."""
 
 import os
+import shlex
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -15,6 +16,7 @@ from termvisor.frontends.demo import server
 from termvisor.frontends.demo.scenes import DEMO_SCENES
 from termvisor.frontends.tui import live_table
 from termvisor.settings import Paths, Settings, load_settings, resolve_paths
+from termvisor.system.instance_lock import find_other_runtime_folder
 from termvisor.system.retry import wait_until
 
 NOT_RUNNING_STATUS = 3
@@ -79,8 +81,16 @@ class DownCommandArgs(Struct, frozen=True, kw_only=True):
 
 def run_down(_args: DownCommandArgs) -> int:
     """Stop demo, daemon and recorder."""
-    stopped = _stop_everything(resolve_paths())
-    return _print_line("\n".join(f"Stopped {name}." for name in stopped) or "Nothing was running.")
+    paths = resolve_paths()
+    stopped = _stop_everything(paths)
+    return _print_line("\n".join(f"Stopped {name}." for name in stopped) or _describe_nothing_running(paths))
+
+
+def _describe_nothing_running(paths: Paths) -> str:
+    if (other := find_other_runtime_folder(paths)) is None:
+        return "Nothing was running."
+    command = f"VISOR_RUNTIME_DIR={shlex.quote(other)} visor down"
+    return f"Nothing was running in {paths.runtime_dir}. `{command}` stops the daemon that uses {paths.data_dir}."
 
 
 def _stop_everything(paths: Paths) -> list[str]:

@@ -17,10 +17,13 @@ GapCause = Literal[
     "pane_reset",
     "link_down",
     "disk_full",
+    "descriptors_exhausted",
     "log_truncated",
     "tail_uncertain",
 ]
 GAP_CAUSES: tuple[GapCause, ...] = get_args(GapCause)
+UNCERTAIN_TAIL: GapCause = "tail_uncertain"
+"""The cause after every exit of a program without our end mark. It is rarely a loss, so it does not count as a gap."""
 
 EpochEnd = Literal[GapCause, "joined", "pane_exited", "stopped"]
 """Why an epoch closed: the cause of a gap, or an end without missing bytes."""

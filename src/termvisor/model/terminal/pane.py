@@ -5,6 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from termvisor.model.ids import MuxPaneId, PaneId, TargetName
+from termvisor.model.terminal.output import GapCause
 
 TargetKind = Literal["local", "ssh", "docker", "podman", "wezterm", "kitty"]
 
@@ -105,6 +106,8 @@ class PaneView(Struct, frozen=True, kw_only=True):
     facts: PaneFacts
     activity: PaneActivity = PaneActivity()
     heard_by: CaptureChannel = "none"
+    gap_cause: GapCause | None = None
+    """Why the pane is not captured now, although it was."""
     first_seen_at: int = 0
     last_output_at: int | None = None
     gone_at: int | None = None

@@ -34,7 +34,7 @@ async def run(services: Services, args: ConfigInitArgs) -> ConfigInitResult:
 
 
 def _write_template(path: str) -> str | None:
-    make_private_folder(os.path.dirname(path))
+    make_private_folder(os.path.dirname(path), keeps_mode=True)
     kept = path + ".old" if os.path.lexists(path) else None
     try:
         if kept is not None:

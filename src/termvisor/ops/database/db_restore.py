@@ -1,6 +1,5 @@
 """The operation `db_restore`: replace the database with a backup while no daemon is running."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
@@ -8,14 +7,14 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.clock import SystemClock
-from termvisor.errors import ConfirmationRequired, StateConflict, StorageError
+from termvisor.errors import ConfirmationRequired, StorageError
 from termvisor.model.maintenance import DatabaseContents, RestoreSummary
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.results import copy_fields, format_optional_timestamp
 from termvisor.ops.render.text import RenderOptions, format_bytes, pluralize, sanitize
 from termvisor.settings import Paths, make_instance_folders
-from termvisor.system import files
+from termvisor.system.instance_lock import acquire_instance_lock, build_conflict
 from termvisor.system.worker import call_worker
 
 
@@ -89,14 +88,13 @@ def _build_contents_item(contents: DatabaseContents | None) -> DatabaseContentsI
 def hold_daemon_lock(paths: Paths) -> Iterator[None]:
     """Hold the daemon's lock, so that no daemon can start. Raises Conflict if one is running."""
     make_instance_folders(paths)
-    lock = files.acquire_lock(paths.daemon_lock)
+    lock = acquire_instance_lock(paths)
     if lock is None:
-        pid = files.read_lock_holder(paths.daemon_lock)
-        raise StateConflict(f"the daemon is running (pid {pid})", hint="Stop it with `visor down`, then restore.")
+        raise build_conflict(paths, hint="Stop it with `visor down`, then restore.")
     try:
         yield
     finally:
-        os.close(lock)
+        lock.release()
 
 
 async def _run_restore_worker(function: str, *args: str | int) -> RestoreSummary:

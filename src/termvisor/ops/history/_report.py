@@ -10,7 +10,7 @@ from msgspec import Struct
 from termvisor.clock import NS, format_timestamp
 from termvisor.model.event import Event
 from termvisor.model.terminal.command import ShellCommand
-from termvisor.model.terminal.output import Gap
+from termvisor.model.terminal.output import UNCERTAIN_TAIL, Gap
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.history._asciicast import format_event
 from termvisor.ops.render.results import format_optional_timestamp
@@ -89,7 +89,7 @@ def render_report(data: ReportData, period: TimeRange, now: int) -> str:
     panes = [pane for pane in data.panes if period.overlaps(pane.first_seen_at, pane.gone_at)]
     commands = [c for c in data.commands if period.overlaps(c.started_at, c.ended_at or c.started_at)]
     events = [event for event in data.events if period.contains(event.at)]
-    gaps = [gap for gap in data.gaps if period.overlaps(gap.start_at, gap.end_at)]
+    gaps = [gap for gap in data.gaps if gap.cause != UNCERTAIN_TAIL and period.overlaps(gap.start_at, gap.end_at)]
     failed = sum(command.exit_code not in (None, 0) for command in commands)
     begin = "the beginning" if period.since is None else format_timestamp(period.since)
     end = format_timestamp(now if period.until is None else period.until)

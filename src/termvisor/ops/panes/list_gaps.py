@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.clock import compute_seconds_between, format_timestamp
-from termvisor.model.terminal.output import Gap, GapCause
+from termvisor.model.terminal.output import UNCERTAIN_TAIL, Gap, GapCause
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes import _pane_reference
@@ -23,6 +23,7 @@ GAP_CAUSE_TEXTS: dict[GapCause, str] = {
     "pane_reset": "The pane was reset or its history cleared while its screen was polled.",
     "link_down": "The connection to the target was down.",
     "disk_full": "The disk was full, or the recorder reached its limit while no daemon was running.",
+    "descriptors_exhausted": "The recorder had no free file descriptor for the pane; raise its limit (`ulimit -n`).",
     "log_truncated": "The raw log is shorter than what was already read from it.",
     "tail_uncertain": "A program exited and its last bytes may not have been captured.",
 }
@@ -37,6 +38,10 @@ class ListGapsArgs(Struct, frozen=True, kw_only=True):
     since: Annotated[
         str | None, Meta(description="Only gaps since this time: ISO 8601, today, or an age such as 10m.")
     ] = None
+    tails: Annotated[
+        bool,
+        Meta(description="Also list exits of programs whose last bytes may be missing (tail_uncertain)."),
+    ] = False
 
 
 class GapItem(Struct, frozen=True, kw_only=True):
@@ -53,8 +58,11 @@ class GapItem(Struct, frozen=True, kw_only=True):
 
 
 class GapsSummary(Struct, frozen=True, kw_only=True):
+    """``by_cause`` counts the listed items; an uncertain tail does not count as a gap."""
+
     gaps: int
     open: int
+    uncertain_tails: int
     by_cause: dict[str, int]
 
 
@@ -72,16 +80,19 @@ async def run(services: Services, args: ListGapsArgs) -> GapListing:
         since=results.parse_time_filter(args.since, now),
     )
     identities = await _pane_reference.identify_all_panes(services)
-    items = tuple(
+    found = tuple(
         item
         for item in (_build_gap_item(gap, identities[gap.pane]) for gap in gaps)
         # Applied here, because the store can filter gaps only by pane.
         if args.session in (None, item.identity.session_name) and args.target in (None, item.identity.target)
     )
+    counted = tuple(item for item in found if item.cause != UNCERTAIN_TAIL)
+    items = found if args.tails else counted
     filters = results.build_filters(session=args.session, target=args.target, pane=args.pane, since=args.since)
     summary = GapsSummary(
-        gaps=len(items),
-        open=sum(item.end_at is None for item in items),
+        gaps=len(counted),
+        open=sum(item.end_at is None for item in counted),
+        uncertain_tails=len(found) - len(counted),
         by_cause=results.count_values(item.cause for item in items),
     )
     return GapListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items)
@@ -112,7 +123,9 @@ COLUMNS = (
 
 
 def render_text(result: GapListing, options: RenderOptions) -> str:
-    footer = f"{pluralize(result.summary.gaps, 'gap')}, {result.summary.open} open"
+    summary = result.summary
+    tails = f", {pluralize(summary.uncertain_tails, 'uncertain tail')} (`--tails`)" if summary.uncertain_tails else ""
+    footer = f"{pluralize(summary.gaps, 'gap')}, {summary.open} open{tails}"
     return results.render_listing(
         COLUMNS, result.items, options, empty=results.format_empty_listing("gap", result), footer=footer
     )
@@ -123,7 +136,9 @@ OP = Operation(
     aliases=("gaps",),
     robot_name="gaps",
     summary="List the gaps: periods in which output was not captured, and why.",
-    doc="Output outside these gaps was captured completely. The gaps reference explains the causes.",
+    doc="""Output outside these gaps was captured completely. The gaps reference explains the causes. When a program
+exits without our end mark, its last bytes may be missing: that is an uncertain tail, not a gap, and `--tails` lists
+it.""",
     run=run,
     render_text=render_text,
     examples=(

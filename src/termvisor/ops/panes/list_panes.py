@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from termvisor.clock import format_timestamp
 from termvisor.model.agent.agent_process import AgentSignature
 from termvisor.model.agent.agent_view import AgentView
+from termvisor.model.terminal.output import GapCause
 from termvisor.model.terminal.pane import ActivityKind, CaptureChannel, PaneActivity, PaneView
 from termvisor.ops.agents import _agent_row, _pane_agents
 from termvisor.ops.api.operation import Operation, OperationExample
@@ -49,6 +50,8 @@ class PaneItem(_agent_row.AgentRow, frozen=True, kw_only=True):
     height: int
     activity: ActivityItem
     heard_by: CaptureChannel
+    gap_cause: GapCause | None
+    """Why output is not captured now, although it was."""
     first_seen_at: str
     last_output_at: str | None
     last_output_age: float | None
@@ -114,7 +117,7 @@ def build_pane_item(
         **results.copy_values(
             facts, "window_name", "window_index", "pane_index", "command", "cwd", "title", "width", "height"
         ),
-        **results.copy_values(pane, "heard_by", "bytes_heard", "lines", "gaps"),
+        **results.copy_values(pane, "heard_by", "gap_cause", "bytes_heard", "lines", "gaps"),
         reference=format_pane_path(pane),
         server=pane.instance.server.socket,
         is_active=facts.active,
@@ -152,6 +155,11 @@ def format_activity(pane: PaneItem) -> str:
     return activity.kind.replace("_", " ")
 
 
+def format_gaps(pane: PaneItem) -> str:
+    """Format the number of gaps, with the cause of one that is open: `2 (disk_full)`."""
+    return f"{max(1, pane.gaps)} ({pane.gap_cause})" if pane.gap_cause else str(pane.gaps or "-")
+
+
 COLUMNS = (
     TableColumn("ID", lambda pane: str(pane.identity.id), is_right_aligned=True, style="bold"),
     TableColumn("SESSION", lambda pane: pane.identity.session_name, can_shrink=True, style="cyan"),
@@ -175,7 +183,7 @@ COLUMNS = (
     *_agent_row.USAGE_COLUMNS,
     TableColumn("CWD", lambda pane: pane.cwd, can_shrink=True, style="dim", is_optional=True),
     TableColumn("OUTPUT", lambda pane: format_age(pane.last_output_age), is_right_aligned=True),
-    TableColumn("GAPS", lambda pane: str(pane.gaps or "-"), is_right_aligned=True, style="yellow"),
+    TableColumn("GAPS", format_gaps, is_right_aligned=True, style="yellow"),
     TableColumn("BYTES", lambda pane: format_bytes(pane.bytes_heard), is_right_aligned=True, is_optional=True),
     TableColumn(
         "RATE", lambda pane: f"{format_bytes(pane.bytes_per_second)}/s", is_right_aligned=True, is_optional=True

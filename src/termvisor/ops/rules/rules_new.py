@@ -49,7 +49,7 @@ async def run(services: Services, args: CreateRuleArgs) -> CreateRuleResult:
             hint="Use words of a-z, 0-9, - and _, joined by dots; `core.` is reserved.",
         )
     (pack_path, pack_text), (path, text) = build_template_files(services, args.pack, args.id, args.agent)
-    make_private_folder(os.path.dirname(path))
+    make_private_folder(os.path.dirname(path), keeps_mode=True)
     _write_new_file(pack_path, pack_text, may_exist=True)
     _write_new_file(path, text)
     return CreateRuleResult(path=path, pack=args.pack)

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import functools
 import os
+import threading
 from collections.abc import Callable, Iterator
 from typing import TypeVar, cast
 
@@ -18,6 +19,7 @@ from termvisor.errors import NewerDatabase, StorageError
 from termvisor.log import get_logger
 from termvisor.store.sqlite import database_file
 from termvisor.store.sqlite.error_messages import translate_errors
+from termvisor.store.sqlite.file_guard import FileGuard, RepairableDamage
 from termvisor.store.sqlite.index_text import OffsetMap, is_rewritten, rewrite_for_index
 from termvisor.store.sqlite.worker_thread import WorkerThread
 
@@ -43,6 +45,10 @@ _CONNECTION_PRAGMAS = (
 )
 
 
+class DatabaseClosed(StorageError):
+    """The database was closed, because the daemon is stopping."""
+
+
 class Database:
     """An open database file. Create it with `Database.open`; `write` and `read` run a callable on the connection."""
 
@@ -53,6 +59,10 @@ class Database:
         self._writer_thread = WorkerThread("store-writer")
         self._reader_thread = WorkerThread("store-reader")
         self._is_writable = True
+        self._guard = FileGuard(path)
+        self._repair_lock = asyncio.Lock()
+        self.damage = self.repair_notice = ""
+        """What is wrong with the files now, so that nothing can be stored; and what was wrong and has been repaired."""
 
     @classmethod
     async def open(cls, path: str, migrations: str = database_file.MIGRATIONS_DIR) -> "Database":
@@ -67,14 +77,14 @@ class Database:
 
     async def write(self, fn: Callable[[Connection], T]) -> T:
         """Run ``fn`` in its own transaction; an exception rolls it back."""
-        return await self._run_in_thread(self._writer_thread, lambda: self._run_transaction(fn))
+        return await self._run_guarded(lambda: self._run_transaction(fn))
 
     async def write_durably(self, fn: Callable[[Connection], T], *, on_stored: Callable[[], object] | None = None) -> T:
         """Run ``fn`` like `write`, and sync it to disk before returning, so that it survives a power failure.
 
         ``on_stored`` is called in the writer thread after the sync, even if the caller was cancelled in the meantime.
         """
-        return await self._run_in_thread(self._writer_thread, lambda: self._run_durably(fn, on_stored))
+        return await self._run_guarded(lambda: self._run_durably(fn, on_stored))
 
     async def read(self, fn: Callable[[Connection], T]) -> T:
         """Run ``fn`` on one consistent, read-only view of the database."""
@@ -82,9 +92,11 @@ class Database:
 
     async def checkpoint(self) -> int:
         """Move the write-ahead log into the database; return the number of pages that could not be moved yet."""
-        return await self._run_in_thread(
-            self._writer_thread, lambda: _run_checkpoint(_require_open(self._writer_connection))
-        )
+        return await self._run_guarded(lambda: _run_checkpoint(_require_open(self._writer_connection)))
+
+    async def check_files(self) -> None:
+        """Repair what another program did to the files. Raises StorageError if that is not possible."""
+        await self._run_guarded(lambda: None)
 
     async def shrink_memory(self) -> None:
         """Free the page caches of both connections."""
@@ -120,6 +132,73 @@ class Database:
         finally:
             await asyncio.to_thread(self._release)
 
+    async def _run_guarded(self, work: Callable[[], T]) -> T:
+        """Run work in the writer thread, after checking that the files are ours and repairing them if needed."""
+        try:
+            return await self._run_in_thread(self._writer_thread, lambda: self._run_if_intact(work))
+        except RepairableDamage as damage:
+            async with self._repair_lock:
+                await self._rewrite_file(damage)
+        return await self._run_in_thread(self._writer_thread, lambda: self._run_if_intact(work))
+
+    def _run_if_intact(self, work: Callable[[], T]) -> T:
+        connection = _require_open(self._writer_connection)
+        try:
+            self._guard.check(connection.pragma("page_count") * PAGE_SIZE)
+        except StorageError as error:
+            self.damage, self._is_writable = str(error), False
+            # Closing must not checkpoint into a file that is not ours or not whole.
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            raise
+        self.damage = ""
+        result = work()
+        self._guard.remember()
+        return result
+
+    async def _rewrite_file(self, damage: RepairableDamage) -> None:
+        """Write everything that the connections have to a new file, and continue with that file."""
+        try:
+            await self._run_in_thread(self._writer_thread, lambda: self._guard.check(0))
+            return  # repaired by another caller
+        except RepairableDamage:
+            log.error("%s; writing the file again", damage)
+        is_parked, is_rewritten = threading.Event(), threading.Event()
+        reader = self._reader_thread.submit(
+            lambda: self._translate_errors(lambda: self._park_reader(is_parked, is_rewritten))
+        )
+        try:
+            await self._run_in_thread(self._writer_thread, lambda: self._rewrite_in_thread(is_parked))
+        finally:
+            is_rewritten.set()
+            await reader
+        self.repair_notice = f"{damage}; it was written again at once and nothing was lost"
+        log.warning("the database was written again")
+
+    def _park_reader(self, is_parked: threading.Event, is_rewritten: threading.Event) -> None:
+        """Close the reader's connection and open it again once the file is rewritten."""
+        if self._reader_connection is not None:
+            self._reader_connection.close()
+        is_parked.set()
+        is_rewritten.wait()
+        self._reader_connection = _open_reader(self.path)
+
+    def _rewrite_in_thread(self, is_parked: threading.Event) -> None:
+        is_parked.wait()
+        connection, temporary = _require_open(self._writer_connection), f"{self.path}.new"
+        os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600))
+        with contextlib.closing(Connection(temporary)) as copy, copy.backup("main", connection, "main") as backup:
+            backup.step()
+        connection.close()
+        for suffix in ("-wal", "-shm"):
+            # They belong to the old file.
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.path + suffix)
+        os.replace(temporary, self.path)
+        self._writer_connection = open_connection(self.path)
+        self._writer_connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+        self._guard = FileGuard(self.path)
+        self._guard.remember()
+
     async def _run_in_thread(self, thread: WorkerThread, work: Callable[[], T]) -> T:
         try:
             future = thread.submit(lambda: self._translate_errors(work))
@@ -139,8 +218,8 @@ class Database:
         database_file.apply_migrations(self._writer_connection, migrations)
         _enable_incremental_vacuum(self._writer_connection)
         self._writer_connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
-        self._reader_connection = open_connection(self.path)
-        self._reader_connection.execute("PRAGMA query_only = ON; PRAGMA cache_size = -2048")
+        self._reader_connection = _open_reader(self.path)
+        self._guard.remember()
 
     def _run_transaction(self, fn: Callable[[Connection], T]) -> T:
         connection = _require_open(self._writer_connection)
@@ -212,6 +291,12 @@ def _check_file(path: str, known_version: int) -> bool:
     if os.stat(path).st_mode & 0o077:
         os.chmod(path, 0o600)
     return header is None
+
+
+def _open_reader(path: str) -> Connection:
+    connection = open_connection(path)
+    connection.execute("PRAGMA query_only = ON; PRAGMA cache_size = -2048")
+    return connection
 
 
 def open_connection(path: str, is_new: bool = False) -> Connection:
@@ -287,8 +372,8 @@ def _require_open(connection: Connection | None) -> Connection:
     return connection
 
 
-def _build_closed_error() -> StorageError:
-    return StorageError("the database is closed", hint="Restart the daemon.")
+def _build_closed_error() -> DatabaseClosed:
+    return DatabaseClosed("the database is closed", hint="Restart the daemon.")
 
 
 def _get_file_size(path: str) -> int:

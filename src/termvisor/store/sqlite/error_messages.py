@@ -35,7 +35,6 @@ _MESSAGES_BY_ERROR: tuple[tuple[tuple[type[apsw.Error], ...], str, str], ...] = 
     ),
     ((apsw.IOError,), "reading or writing {path} failed", "Check the disk and its free space."),
 )
-_PERMANENT_ERRORS = _MESSAGES_BY_ERROR[0][0]
 
 
 @contextlib.contextmanager
@@ -50,12 +49,6 @@ def translate_errors(path: str) -> Iterator[None]:
         raise StorageError(
             f"{path}: {error.strerror}", hint="Check permissions and free space of the folder."
         ) from error
-
-
-def is_transient_error(error: StorageError) -> bool:
-    """Return True if the same write can succeed later, for example after disk space was freed."""
-    cause = error.__cause__
-    return isinstance(cause, (apsw.Error, OSError)) and not isinstance(cause, _PERMANENT_ERRORS)
 
 
 def _translate_error(error: apsw.Error, path: str) -> VisorError:

@@ -1,7 +1,8 @@
-"""Retry writes that fail because of the disk, so that captured data is not lost.
+"""Retry writes that fail because of the disk or the database file, so that captured data is not lost.
 
-Used by capture and tracking; operations use the plain database and get the error immediately. A damaged or closed
-database is not retried.
+Used by capture and tracking; operations use the plain database and get the error immediately. Writes to a damaged
+database are retried too: a task that ended with the error would end the daemon, which could not start again. Writes to
+a closed one are not.
 """
 
 from collections.abc import Awaitable, Callable
@@ -10,8 +11,7 @@ from typing import TypeVar
 from termvisor.clock import Clock
 from termvisor.errors import StorageError
 from termvisor.log import get_logger
-from termvisor.store.sqlite.database import Connection, Database
-from termvisor.store.sqlite.error_messages import is_transient_error
+from termvisor.store.sqlite.database import Connection, Database, DatabaseClosed
 
 RETRY_DELAY_S = 1.0
 T = TypeVar("T")
@@ -31,7 +31,7 @@ class WriteRetry:
             try:
                 result = await write()
             except StorageError as error:
-                if self._is_stopped or not is_transient_error(error):
+                if self._is_stopped or isinstance(error, DatabaseClosed):
                     raise
                 # Logged once; the alert in `visor health` stays until a write succeeds.
                 if not self.problem:

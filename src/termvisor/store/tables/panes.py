@@ -1,5 +1,6 @@
 """Store every pane ever seen, one row for each pane instance. An instance keeps its id; ids are never reused."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -14,10 +15,11 @@ from termvisor.store.sqlite.table import StoreTable, encode_json, run_read, run_
 _SELECT_PANE = """
 SELECT pane.id, target, socket, server.pid, started, mux_id, generation, facts, first_seen_at, gone_at, last_output_at,
        next_line - 1,
-       (SELECT count(*) FROM gap WHERE gap.pane = pane.id),
+       (SELECT count(*) FROM gap WHERE gap.pane = pane.id AND gap.cause != 'tail_uncertain'),
        (SELECT total(coalesce(size, committed)) FROM epoch WHERE epoch.pane = pane.id)
 FROM pane JOIN server ON server.id = pane.server
 """
+_MISSED_DETAIL = "it was opened and closed between two listings of its server"
 _FACTS_DECODER = msgspec.json.Decoder(PaneFacts)
 
 
@@ -67,6 +69,26 @@ class PaneTable(StoreTable):
         return _build_pane(row) if row else None
 
     @run_write
+    def add_missed(
+        self, connection: Connection, server: ServerInstance, mux_ids: Sequence[MuxPaneId], since: int, at: int
+    ) -> None:
+        """Store panes that came and went between two listings, with a gap over that time. Known ones are skipped."""
+        row_id = _find_or_add_server(connection, server)
+        for mux_id in mux_ids:
+            facts = encode_json(PaneFacts(mux_id=mux_id, pid=0, dead=True))
+            connection.execute(
+                "INSERT INTO pane (server, mux_id, generation, facts, first_seen_at, last_seen_at, gone_at)"
+                " SELECT ?1, ?2, 0, ?3, ?4, ?5, ?5"
+                " WHERE NOT EXISTS (SELECT 1 FROM pane WHERE server = ?1 AND mux_id = ?2)",
+                (row_id, mux_id, facts, since, at),
+            )
+            if connection.changes():
+                connection.execute(
+                    "INSERT INTO gap (pane, cause, start_at, end_at, detail) VALUES (?, 'link_down', ?, ?, ?)",
+                    (connection.last_insert_rowid(), since, at, _MISSED_DETAIL),
+                )
+
+    @run_write
     def update(self, connection: Connection, pane: PaneId, facts: PaneFacts, at: int) -> None:
         _update_facts(connection, pane, facts, at)
 
@@ -75,6 +97,16 @@ class PaneTable(StoreTable):
         """Mark a pane as gone and end its open gaps; a pane that is already gone keeps its original time."""
         connection.execute("UPDATE pane SET gone_at = ? WHERE id = ? AND gone_at IS NULL", (at, pane))
         connection.execute("UPDATE gap SET end_at = max(?, start_at) WHERE pane = ? AND end_at IS NULL", (at, pane))
+
+    @run_read
+    def find_highest_mux_number(self, connection: Connection, server: ServerInstance) -> int | None:
+        """Return the highest pane number (5 for `%5`) ever stored for a server; None if no pane of it is stored."""
+        number: int | None = connection.execute(
+            "SELECT max(CAST(substr(mux_id, 2) AS INTEGER)) FROM pane WHERE server = (SELECT id FROM server"
+            " WHERE target = ? AND socket = ? AND pid = ? AND started = ?)",
+            (server.target, server.socket, server.pid, server.started),
+        ).get
+        return number
 
     @run_read
     def find(self, connection: Connection, pane: PaneId) -> StoredPane | None:

@@ -33,6 +33,25 @@ async def test_health_lists_the_last_maintenance_runs(places):
     assert health.alerts == ()
 
 
+async def test_a_policy_that_others_could_write_is_an_alert(places):
+    os.makedirs(places.config_dir)
+    os.chmod(places.config_dir, 0o777)
+    async with open_services(places, Settings(tmux_sockets=())) as services:
+        (alert,) = (await services.maintenance.get_health()).alerts
+    assert alert.startswith("the policy is refused, so no action is allowed")
+
+
+async def test_health_tells_of_a_deleted_database_that_was_repaired_and_of_one_that_was_cut(places):
+    async with open_services(places, Settings(tmux_sockets=())) as services:
+        os.unlink(places.database)
+        (repaired,) = (await services.maintenance.get_health()).alerts
+        assert "was deleted while the daemon was running; it was written again" in repaired
+        await services._components.store.checkpoint()
+        os.truncate(places.database, 8192)
+        health = await services.maintenance.get_health()
+        assert (health.db_writable, "was cut" in health.alerts[0]) == (False, True)
+
+
 async def test_a_round_and_its_preview_run_all_operations(places):
     async with open_services(places, Settings(tmux_sockets=())) as services:
         foretold = [run.operation async for run in services.maintenance.run_maintenance(dry_run=True)]

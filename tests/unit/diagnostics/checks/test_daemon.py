@@ -2,9 +2,16 @@ import os
 import socket
 
 import pytest
+from msgspec.structs import replace
 
 from termvisor.clock import NS
-from termvisor.diagnostics.checks.daemon import ClockSkewCheck, RecorderCheck, SocketPermissionsCheck
+from termvisor.diagnostics.checks.daemon import (
+    AlertsCheck,
+    ClockSkewCheck,
+    DescriptorsCheck,
+    RecorderCheck,
+    SocketPermissionsCheck,
+)
 from termvisor.testing.fake_clock import NOON
 from termvisor.testing.fake_services import FakeServices
 from tests.unit.diagnostics.checks.conftest import FakeCheckContext
@@ -23,6 +30,26 @@ async def test_a_lost_recorder_fails(context: FakeCheckContext, services: FakeSe
 async def test_without_a_daemon_the_hint_says_how_to_start_one(offline_context: FakeCheckContext) -> None:
     finding = await RecorderCheck().run(offline_context)
     assert (finding.status, finding.hint) == ("skip", "`visor up` starts it.")
+
+
+async def test_alerts_of_the_daemon_fail(context: FakeCheckContext, services: FakeServices) -> None:
+    assert (await AlertsCheck().run(context)).status == "ok"
+    services.maintenance.alerts = ("the recorder keeps exiting",)
+    finding = await AlertsCheck().run(context)
+    assert (finding.status, finding.message) == ("fail", "the recorder keeps exiting")
+
+
+@pytest.mark.parametrize(("free", "status"), [(None, "skip"), (900, "ok"), (63, "warn"), (3, "fail")])
+async def test_few_free_descriptors_are_reported(context, services, monkeypatch, free, status) -> None:
+    health = await services.maintenance.get_health()
+    shown = replace(health, daemon=replace(health.daemon, free_descriptors=free))
+
+    async def get_health():
+        return shown
+
+    monkeypatch.setattr(services.maintenance, "get_health", get_health)
+    finding = await DescriptorsCheck().run(context)
+    assert (finding.status, "ulimit" in finding.hint) == (status, status in ("warn", "fail"))
 
 
 @pytest.fixture

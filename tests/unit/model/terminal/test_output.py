@@ -7,7 +7,15 @@ from termvisor.model.terminal.output import GAP_CAUSES, Delta, EpochEnd
 
 PROMISED = (
     *("pipe_stolen", "pipe_closed", "recorder_restart", "client_paused", "server_gone", "scrollback_truncated"),
-    *("cursor_jump", "pane_reset", "link_down", "disk_full", "log_truncated", "tail_uncertain"),
+    *(
+        "cursor_jump",
+        "pane_reset",
+        "link_down",
+        "disk_full",
+        "descriptors_exhausted",
+        "log_truncated",
+        "tail_uncertain",
+    ),
 )
 
 

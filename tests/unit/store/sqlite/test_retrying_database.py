@@ -1,4 +1,4 @@
-"""Writes are retried on a full disk; permanent errors are raised at once."""
+"""Writes are retried while the disk or the database file is at fault."""
 
 import asyncio
 
@@ -6,6 +6,7 @@ import apsw
 import pytest
 
 from termvisor.errors import StorageError
+from termvisor.store.sqlite.database import DatabaseClosed
 from termvisor.store.sqlite.retrying_database import RETRY_DELAY_S, WriteRetry
 from termvisor.testing.fake_clock import FakeClock, let_tasks_run
 
@@ -31,20 +32,25 @@ async def test_write_is_retried_and_the_problem_is_reported_meanwhile():
     clock = FakeClock()
     retry, disk = (
         WriteRetry(clock),
-        ScriptedDisk(build_storage_error(apsw.FullError()), build_storage_error(OSError(30, "read-only")), "stored"),
+        ScriptedDisk(
+            build_storage_error(apsw.FullError()),
+            build_storage_error(OSError(30, "read-only")),
+            build_storage_error(apsw.CorruptError()),
+            StorageError("no"),
+            "stored",
+        ),
     )
     writing = asyncio.ensure_future(retry(disk.write))
-    for _ in range(2):
+    for _ in range(4):
         await clock.wait_until_asleep()
         assert retry.problem == "nothing can be stored: no"
         await clock.advance(RETRY_DELAY_S)
     assert (await writing, retry.problem) == ("stored", "")
 
 
-@pytest.mark.parametrize("cause", [apsw.CorruptError(), apsw.NotADBError(), ValueError()])
-async def test_permanent_error_is_raised_at_once(cause):
-    with pytest.raises(StorageError):
-        await WriteRetry(FakeClock())(ScriptedDisk(build_storage_error(cause)).write)
+async def test_a_closed_database_is_not_retried():
+    with pytest.raises(DatabaseClosed):
+        await WriteRetry(FakeClock())(ScriptedDisk(DatabaseClosed("closed")).write)
 
 
 async def test_stop_retrying_raises_the_error():

@@ -15,7 +15,7 @@ def complete_lines(places: Paths, *lines: str) -> list[set[str]]:
     """The words that fish offers at the end of each line."""
     asked = "".join(f"echo -- '>'; complete -C'{line}'\n" for line in lines)
     path = f"{Path(sys.executable).parent}:{build_environment(places)['PATH']}"
-    more = {"HOME": places.data_dir, "PATH": path}
+    more = {"HOME": f"{places.config_dir}/home", "PATH": path}
     status, out, errors = run(
         ["fish", "-c", fish.render_script() + asked], env=build_environment(places, **more), timeout_s=60.0
     )
