@@ -205,7 +205,7 @@ class EpochReader:
         first_index = self.text.first_index
         update = self.text.take_update(self.last_byte_at)
         self.has_new_lines = bool(update.new_lines)
-        detections = self._line_scanner.scan_update(update, self._rule_marks, first_index)
+        detections = self._line_scanner.scan_update(update, self._rule_marks, first_index, self.last_byte_at)
         self.shells.resolve_edges(self._final_anchors, self.text.locate_anchors(), first_index)
         commands, edges = self.shells.take_updates()
         carry = msgspec.msgpack.encode(
