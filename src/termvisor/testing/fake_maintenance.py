@@ -23,6 +23,7 @@ class FakeMaintenance(MaintenanceService):
     def __init__(self, services: "FakeServices"):
         self._services = services
         self.is_recording = True
+        self.clock_jump_s = 0.0
         self.maintenance_steps: list[MaintenanceRun] = []
         self.check_problem = ""
         self.backups: list[str] = []
@@ -58,6 +59,7 @@ class FakeMaintenance(MaintenanceService):
         server = ServerHealth(target="local", socket=_TMUX_SOCKET, mux_ok=True, client="native", panes=len(panes))
         return HealthStatus(
             version="0.1.0",
+            clock_jump_secs=self.clock_jump_s,
             started_at=self._services.clock.now() - 3600 * NS,
             servers=(server,),
             panes_tracked=len(panes),

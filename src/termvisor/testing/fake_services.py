@@ -106,6 +106,7 @@ class FakeServices(Services):
             write_retry=absent,
             agent_tracking=absent,
             active_rules=absent,
+            retention_clock=absent,
         )
 
     def bind_caller(self, actor: Actor) -> "FakeServices":
