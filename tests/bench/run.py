@@ -49,6 +49,7 @@ BENCHMARKS = {
     "chatty": pane_cost.measure_chatty_panes,
     "quiet": pane_cost.measure_quiet_panes,
     "hostile": hostile_floods.measure_floods,
+    "neighbours": hostile_floods.measure_neighbours,
     "soak": soak.measure_soak,
 }
 BASELINE = Path(__file__).with_name("baseline.json")

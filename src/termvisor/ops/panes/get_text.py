@@ -78,7 +78,7 @@ class PaneText(Struct, frozen=True, kw_only=True):
 async def run(services: Services, args: GetTextArgs) -> PaneText:
     pane = await resolve_pane(services, args.pane)
     # Include everything printed before this call, not only what the pipeline has stored so far.
-    await services.panes.wait_until_stored()
+    await services.panes.wait_until_stored(pane.id)
     if args.escapes:
         return await _read_screen_text(services, pane)
     if args.command is not None:
