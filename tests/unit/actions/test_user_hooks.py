@@ -81,3 +81,9 @@ async def test_an_after_hook_gets_the_outcome_and_changes_nothing(program, tmp_p
     )
     await notify_hooks([hook], hook_input)
     assert msgspec.json.decode((tmp_path / "read").read_bytes())["outcome"] == "delivered"
+
+
+async def test_a_hook_that_prints_without_end_is_killed_and_fails(program):
+    hook = program('echo "{\\"decision\\": \\"allow\\"}"; yes', timeout=30.0)
+    (answer,) = (await run_hooks([hook], ACTION, ME, PaneContext())).answers
+    assert (answer.decision, "printed more than 1048576 bytes" in answer.reason) == ("failed", True)
