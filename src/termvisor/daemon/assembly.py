@@ -127,10 +127,7 @@ def _list_background_jobs(
 
 
 async def _build_components(paths: Paths, settings: Settings, store: Store, clock: Clock) -> Components:
-    # Before anything is stored, because a new row would hide that the clock was set meanwhile.
-    retention_clock = await RetentionClock.open(store, clock)
-    # Before anything reads a stream, because it changes line numbers.
-    await derive_doubtful_text(store, paths, settings, clock)
+    retention_clock = await _prepare_store(paths, settings, store, clock)
     write_retry = WriteRetry(clock)
     event_log = EventLog(store.events, clock, write_retry)
     pipeline = _build_pipeline(paths, settings, store, clock)
@@ -169,6 +166,14 @@ async def _build_components(paths: Paths, settings: Settings, store: Store, cloc
         active_rules=active_rules,
         retention_clock=retention_clock,
     )
+
+
+async def _prepare_store(paths: Paths, settings: Settings, store: Store, clock: Clock) -> RetentionClock:
+    # Before anything is stored, because a new row would hide that the clock was set meanwhile.
+    retention_clock = await RetentionClock.open(store, clock)
+    # Before anything reads a stream, because it changes line numbers.
+    await derive_doubtful_text(store, paths, settings, clock)
+    return retention_clock
 
 
 async def _discard_leftovers(paths: Paths, store: Store) -> None:

@@ -9,15 +9,14 @@ same doubt, but it is no jump.
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.clock import NS
-
+_NS = 1_000_000_000
 # The difference that slewing and a quick reboot may cause. Nothing is kept for so short that it would matter.
-_TOLERANCE_NS = 300 * NS
-STEADY_NS = 86_400 * NS
+_TOLERANCE_NS = 300 * _NS
+STEADY_NS = 86_400 * _NS
 """How long the system clock must be steady before a jump is believed."""
 
 
-class ClockReading(Struct, frozen=True):
+class ClockTimes(Struct, frozen=True):
     """All clocks at one instant; ``boot`` identifies the boot, ``since_boot`` is the time since then."""
 
     system_time: int
@@ -48,7 +47,7 @@ class ConfirmedTime(Struct, frozen=True, kw_only=True):
         return min(self.at, self.system_time)
 
 
-def begin_time(newest: int | None, clock: ClockReading) -> ConfirmedTime:
+def begin_time(newest: int | None, clock: ClockTimes) -> ConfirmedTime:
     """Return the confirmed time of a database that has none yet; ``newest`` is the time of its newest row."""
     begun = ConfirmedTime(
         at=clock.system_time if newest is None else newest,
@@ -59,7 +58,7 @@ def begin_time(newest: int | None, clock: ClockReading) -> ConfirmedTime:
     return _settle(begun, has_jumped=begun.jump < -_TOLERANCE_NS)
 
 
-def advance_time(last: ConfirmedTime, clock: ClockReading) -> ConfirmedTime:
+def advance_time(last: ConfirmedTime, clock: ClockTimes) -> ConfirmedTime:
     """Return the confirmed time at a later reading of the clocks, also of another daemon or after a reboot."""
     is_same_boot = clock.boot == last.boot and clock.since_boot >= last.since_boot
     passed = clock.since_boot - (last.since_boot if is_same_boot else 0)

@@ -82,7 +82,7 @@ class RuleMatch(Struct, frozen=True):
         start, end = self.unowned_detection.evidence["start"], self.unowned_detection.evidence["end"]
         return texts[self.line][max(0, int(start or 0)) : int(end or 0)]
 
-    def without_trace(self) -> "RuleMatch":
+    def drop_trace(self) -> "RuleMatch":
         """Return the match as one that is not compared with earlier texts."""
         detection = None if self.detection is None else replace(self.detection, trace="")
         return replace(self, unowned_detection=replace(self.unowned_detection, trace=""), detection=detection)
@@ -264,7 +264,7 @@ class LineScanner:
         matched_lines = tuple(sorted((*one, one in in_window) for one in in_window | gone))
         # A text that is back may have the same lines above it as before, and yet it is no redraw.
         new_matches = [
-            (index, match.without_trace() if name in back and index >= window else match)
+            (index, match.drop_trace() if name in back and index >= window else match)
             for index, match, name in found
             if name in back or (index, name) not in known
         ]

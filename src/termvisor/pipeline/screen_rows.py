@@ -136,7 +136,7 @@ class SightingRecorder:
         known = {one.identity for one in before.matches}
         # The last of several equal rows is the newest. A match that is back is no redraw of the first one.
         newest: dict[str, RuleMatch] = {name: match for match, name in matches if name in appeared}
-        new_matches = [match.without_trace() if name in known else match for name, match in newest.items()]
+        new_matches = [match.drop_trace() if name in known else match for name, match in newest.items()]
         if unowned := [match for match in new_matches if match.detection is None]:
             self._pipeline.retry_pending_matches(sample.lifetime.pane, unowned)
         found = tuple((rows[one.line].fold, one.detection) for one in new_matches if one.detection is not None)

@@ -2,7 +2,7 @@
 
 from termvisor.clock import NS, Clock
 from termvisor.log import get_logger
-from termvisor.model.confirmed_time import STEADY_NS, ClockReading, ConfirmedTime, advance_time, begin_time
+from termvisor.model.confirmed_time import STEADY_NS, ClockTimes, ConfirmedTime, advance_time, begin_time
 from termvisor.ops.render.text import format_age
 from termvisor.store import Store
 from termvisor.system.procfs import read_boot_id
@@ -61,5 +61,5 @@ class RetentionClock:
             log.warning("the system clock was set by %.0f s", self._time.jump / NS)
         return self._time
 
-    def _read_clocks(self) -> ClockReading:
-        return ClockReading(self._clock.now(), self._boot, int(self._clock.monotonic() * NS))
+    def _read_clocks(self) -> ClockTimes:
+        return ClockTimes(self._clock.now(), self._boot, int(self._clock.monotonic() * NS))
