@@ -1273,6 +1273,7 @@ export interface HealthReport {
   recorder?: ProcessUsage | null;
   workflows_active?: number;
   oldest_run_secs?: number | null;
+  clock_jump_secs?: number;
   alerts?: Array<string>;
   is_ok: boolean;
   started_at: string;

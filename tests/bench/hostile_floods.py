@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
+from termvisor.client import Visor
 from termvisor.testing.private_tmux import make_short_folder
-from tests.bench.figure import BudgetedFigure
+from tests.bench.figure import BudgetedFigure, compute_percentile
 from tests.live.conftest import WatchedTmux, run_watched_tmux
 from tests.live.hostile_output import FLOOD_KINDS, build_flood_command
 from tests.live.numbered_printer import read_resident_bytes
@@ -11,6 +14,7 @@ from tests.live.numbered_printer import read_resident_bytes
 MB = 1_000_000
 LARGE_FLOOD_BYTES = {"osc": 100 * MB, "line": 1000 * MB, "tiny": MB}
 DEFAULT_FLOOD_BYTES = 5 * MB
+NEIGHBOUR_FLOODS = {"keys": "9,000 key-like lines a second", "noise": "2 MB of random bytes a second"}
 
 
 def measure_floods() -> list[BudgetedFigure]:
@@ -55,3 +59,42 @@ def _measure_peak_memory(scene: WatchedTmux, pane: tuple[str, int], command: str
         peak = [max(most, read_resident_bytes(pid) / MB) for most, pid in zip(peak, pids, strict=True)]
     print(f"  {kind}: daemon {peak[0]:.1f} MB, recorder {peak[1]:.1f} MB", flush=True)
     return peak[0], peak[1]
+
+
+def measure_neighbours(seconds: float = 15.0) -> list[BudgetedFigure]:
+    """Measure how long the text of one pane takes to be readable and searchable while another pane floods."""
+    figures: list[BudgetedFigure] = []
+    for kind, description in NEIGHBOUR_FLOODS.items():
+        read, found = _measure_neighbour(kind, seconds)
+        for name, delays in (("text", read), ("search", found)):
+            figures.append(BudgetedFigure(f"{name} beside {kind}, median", compute_percentile(delays, 0.5), 0.5, "s"))
+            figures.append(BudgetedFigure(f"{name} beside {kind}, worst", max(delays), 1, "s", description))
+    return figures
+
+
+def _measure_neighbour(kind: str, seconds: float) -> tuple[list[float], list[float]]:
+    read: list[float] = []
+    found: list[float] = []
+    with run_watched_tmux() as scene, make_short_folder() as folder:
+        quiet = scene.tmux.start_session("quiet", "cat")
+        flooded = scene.tmux.start_session("flooded")
+        pane = scene.wait_until_captured(quiet)
+        scene.wait_until_captured(flooded)
+        with Visor(places=scene.visor.paths) as visor:
+            scene.tmux.type_line(flooded, build_flood_command(folder, kind, 1e12))
+            began = time.monotonic()
+            # The backlog of the flooded pane grows meanwhile.
+            while time.monotonic() - began < seconds:
+                word = f"neighbour{len(read)}word"
+                scene.tmux.type_line(quiet, word)
+                printed_at = time.monotonic()
+                while word not in visor.get_text(pane=str(pane), tail=5)["text"]:
+                    time.sleep(0.005)
+                read.append(time.monotonic() - printed_at)
+                while not visor.search_history(text=word)["items"]:
+                    time.sleep(0.005)
+                found.append(time.monotonic() - printed_at)
+                time.sleep(0.1)
+        scene.tmux("kill-pane", "-t", flooded)
+    print(f"  beside {kind}: text {max(read):.2f} s, search {max(found):.2f} s at worst", flush=True)
+    return read, found

@@ -52,6 +52,7 @@ BENCHMARKS = {
     "quiet": pane_cost.measure_quiet_panes,
     "repaint": repaint_cost.measure_repaints,
     "hostile": hostile_floods.measure_floods,
+    "neighbours": hostile_floods.measure_neighbours,
     "soak": soak.measure_soak,
 }
 BASELINE = Path(__file__).with_name("baseline.json")

@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 
 _PROGRAM = r"""
-import os, sys, termios, tty
+import os, random, sys, termios, time, tty
+KEY_CHARACTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 kind, amount = sys.argv[1], int(float(sys.argv[2]))
 cooked = termios.tcgetattr(0)
 tty.setraw(0)
@@ -13,6 +14,14 @@ def say(data):
 def much(unit):
     piece = unit * (65536 // len(unit))
     for _ in range(amount // len(piece)): say(piece)
+def key(length):
+    return bytes(random.choices(KEY_CHARACTERS, k=length))
+def paced(data):
+    # Ten times a second, until about ``amount`` bytes are printed.
+    for _ in range(max(1, amount // len(data))):
+        began = time.monotonic()
+        say(data)
+        time.sleep(max(0, 0.1 - (time.monotonic() - began)))
 FLOODS = {
     "osc": lambda: (say(b"\x1b]0;"), much(b"never ended "), say(b"\x07")),
     "dcs": lambda: (say(b"\x1bP"), much(b"\x07never\nended "), say(b"\x1b\\")),
@@ -30,6 +39,8 @@ FLOODS = {
     "screens": lambda: much(b"\x1b[?1049hx\x1b[?1049l"),
     "moves": lambda: much(b"\x1b[5;9Hx\x1b[A"),
     "passthrough": lambda: much(b"\x1bPtmux;\x1b\x1b]133;A\x07\x1b\\"),
+    "keys": lambda: paced(b"".join(b"TOKEN=ghp_%s api_key: %s\r\n" % (key(36), key(24)) for _ in range(900))),
+    "noise": lambda: paced(random.Random(7).randbytes(200_000)),
     "tiny": lambda: [os.write(1, b"x") for _ in range(amount)],
 }
 FLOODS[kind]()

@@ -51,10 +51,8 @@ class RunningScenario:
         runs = self.list_matching_runs(host)
         assert len(runs) == 1, f"{self.scenario.workflow}: {runs}"
         steps = host.query_database("SELECT kind, name, status FROM run_step WHERE run = ? ORDER BY number", runs[0][0])
-        # Whether the screen's own signal is stored beside the rule's detection depends on when the daemon was killed.
         events = host.query_database(
-            "SELECT type, handled_by FROM detection WHERE pane = ? AND type != 'session.start'"
-            " AND rule != 'signal.auth_needed' ORDER BY type",
+            "SELECT type, handled_by FROM detection WHERE pane = ? AND type != 'session.start' ORDER BY type",
             self.agent_pane.pane,
         )
         return ScenarioResult(

@@ -4,19 +4,17 @@ A hook gets one JSON object on stdin and prints one: ``decision`` (allow, deny o
 the ``action`` to run instead. A crash, a timeout or an invalid answer counts as deny.
 """
 
-import asyncio
 from collections.abc import Sequence
 
 import msgspec
 from msgspec import Struct
 
-from termvisor.errors import VisorError
 from termvisor.log import get_logger
 from termvisor.model.action.action import Action, Actor, get_action_kind
 from termvisor.model.action.policy import PolicyHook
 from termvisor.policy.request import HookAnswer, PaneContext
 from termvisor.redaction import redact
-from termvisor.system.subprocesses import run_and_capture
+from termvisor.system.subprocesses import run_isolated
 
 _MAX_ANSWER_BYTES = 1 << 20
 log = get_logger("hook")
@@ -74,19 +72,15 @@ async def notify_hooks(hooks: Sequence[PolicyHook], hook_input: HookInput) -> No
 
 async def _run_hook(hook: PolicyHook, hook_input: HookInput) -> tuple[HookAnswer, Action | None]:
     data = msgspec.json.encode(hook_input)
-    try:
-        # Run in a thread, because the call blocks until the hook exits or times out.
-        status, out, errors = await asyncio.to_thread(
-            run_and_capture, list(hook.program), stdin=data, timeout_s=hook.timeout
-        )
-    except (OSError, VisorError, TimeoutError) as error:
-        # If a hook cannot be run, the action must not pass.
-        return _build_failed_answer(hook, str(error)), None
+    # More output than this is an error for the hook, and what it printed is no answer.
+    status, out, errors = await run_isolated(
+        hook.program, stdin=data, timeout_s=hook.timeout, max_kept_bytes=_MAX_ANSWER_BYTES
+    )
     if status != 0:
         why = f"it exited with status {status}: {errors.decode('utf-8', 'replace')[-200:]}"
         return _build_failed_answer(hook, why), None
     try:
-        reply = msgspec.json.decode(out[:_MAX_ANSWER_BYTES], type=_HookReply)
+        reply = msgspec.json.decode(out, type=_HookReply)
         changed = msgspec.json.decode(reply.action, type=Action) if bytes(reply.action) else None
     except (msgspec.MsgspecError, ValueError) as error:
         return _build_failed_answer(hook, f"its answer is invalid: {error}"), None

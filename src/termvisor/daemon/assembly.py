@@ -28,6 +28,7 @@ from termvisor.daemon.agents.assembly import (
 from termvisor.daemon.agents.failure_monitor import FailureMonitor
 from termvisor.daemon.components import Components
 from termvisor.daemon.maintenance.derived_text import derive_doubtful_text
+from termvisor.daemon.maintenance.retention_clock import RetentionClock
 from termvisor.daemon.maintenance.scheduler import MemoryTrimmer
 from termvisor.daemon.rules.active_rules import ActiveRules
 from termvisor.daemon.rules.precompile import load_redaction_rules
@@ -126,8 +127,7 @@ def _list_background_jobs(
 
 
 async def _build_components(paths: Paths, settings: Settings, store: Store, clock: Clock) -> Components:
-    # Before anything reads a stream, because it changes line numbers.
-    await derive_doubtful_text(store, paths, settings, clock)
+    retention_clock = await _prepare_store(paths, settings, store, clock)
     write_retry = WriteRetry(clock)
     event_log = EventLog(store.events, clock, write_retry)
     pipeline = _build_pipeline(paths, settings, store, clock)
@@ -164,7 +164,16 @@ async def _build_components(paths: Paths, settings: Settings, store: Store, cloc
         write_retry=write_retry,
         agent_tracking=agent_tracking,
         active_rules=active_rules,
+        retention_clock=retention_clock,
     )
+
+
+async def _prepare_store(paths: Paths, settings: Settings, store: Store, clock: Clock) -> RetentionClock:
+    # Before anything is stored, because a new row would hide that the clock was set meanwhile.
+    retention_clock = await RetentionClock.open(store, clock)
+    # Before anything reads a stream, because it changes line numbers.
+    await derive_doubtful_text(store, paths, settings, clock)
+    return retention_clock
 
 
 async def _discard_leftovers(paths: Paths, store: Store) -> None:

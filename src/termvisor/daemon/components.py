@@ -9,6 +9,7 @@ from termvisor.capture.screen_sampler import ScreenSampler
 from termvisor.capture.server_supervisor import ServerSupervisor
 from termvisor.clock import Clock
 from termvisor.daemon.agents.assembly import AgentTracking
+from termvisor.daemon.maintenance.retention_clock import RetentionClock
 from termvisor.daemon.rules.active_rules import ActiveRules
 from termvisor.model.action.approval import Approval
 from termvisor.pipeline import Pipeline, SightingRecorder
@@ -31,5 +32,6 @@ class Components(Struct):
     write_retry: WriteRetry
     agent_tracking: AgentTracking
     active_rules: ActiveRules
+    retention_clock: RetentionClock
     approval_bus: Bus[Approval] = field(default_factory=Bus)
     """New and answered approval requests. Separate from the gate, which is not built until the first action."""

@@ -60,6 +60,8 @@ class HealthMetrics(Struct, frozen=True, kw_only=True):
     """Workflow runs that have not ended, including waiting ones."""
     oldest_run_secs: float | None = None
     """Age of the oldest such run, in seconds."""
+    clock_jump_secs: float = 0.0
+    """By how many seconds the system clock was set while the machine ran, until it has been steady for a day."""
     alerts: tuple[str, ...] = ()
 
 

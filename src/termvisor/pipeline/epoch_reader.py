@@ -37,6 +37,8 @@ from termvisor.terminal.user_variables import NAME_PREFIX, VariableRate
 # Number of bytes at the end of the log that are searched for secrets still visible on the screen.
 _SECRET_LOOKBACK_BYTES = 1 << 16
 _QUIET_SNAPSHOT_DELAY_S = 5.0
+# Number of bytes that are decoded between two checks of the time. Output that is slow to decode takes 3 µs a byte.
+_CHUNK_BYTES = 1 << 13
 _STATUS_MARKS = frozenset({"agent", "title", "notification", "progress", "bell"})
 """Marks that show a program's status."""
 _MAX_STATUS_MARKS = 64
@@ -171,12 +173,18 @@ class EpochReader:
             # Segments were deleted or truncated by another process.
             if offset != self.read_offset:
                 self._skip_hole(offset, at)
-            self._process_decoded(self.text.feed(Delta(self.epoch.id, offset, data, at)), at)
-            self.json_lines.collect_lines(self.text, data)
-            self.read_offset, self.last_byte_at = offset + len(data), at
-            if is_turn_over():
-                break
+                self.read_offset = offset
+            # A piece may be all that was printed while the daemon was busy, so it may take longer than the turn.
+            for start in range(0, len(data), _CHUNK_BYTES):
+                self._read_chunk(data[start : start + _CHUNK_BYTES], at)
+                if is_turn_over():
+                    return self.read_offset - began
         return self.read_offset - began
+
+    def _read_chunk(self, data: bytes, at: int) -> None:
+        self._process_decoded(self.text.feed(Delta(self.epoch.id, self.read_offset, data, at)), at)
+        self.json_lines.collect_lines(self.text, data)
+        self.read_offset, self.last_byte_at = self.read_offset + len(data), at
 
     def resize(self, width: int, height: int) -> bool:
         """Apply a new size of the pane; return True if lines left the screen."""
@@ -208,7 +216,7 @@ class EpochReader:
         first_index = self.text.first_index
         update = self.text.take_update(self.last_byte_at)
         self.has_new_lines = bool(update.new_lines)
-        detections = self._line_scanner.scan_update(update, self._rule_marks, first_index)
+        detections = self._line_scanner.scan_update(update, self._rule_marks, first_index, self.last_byte_at)
         self.shells.resolve_edges(self._final_anchors, self.text.locate_anchors(), first_index)
         commands, edges = self.shells.take_updates()
         carry = msgspec.msgpack.encode(

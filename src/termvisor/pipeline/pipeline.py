@@ -26,6 +26,7 @@ from termvisor.pipeline.epoch_reader import EpochReader, SnapshotSchedule, encod
 from termvisor.pipeline.epoch_text import seed_window
 from termvisor.pipeline.json_lines import PrintedLine
 from termvisor.pipeline.line_reader import LineReader
+from termvisor.pipeline.read_schedule import MAX_TURN_S, ReadSchedule
 from termvisor.pipeline.rule_matcher import RuleMatch, RuleMatcher
 from termvisor.pipeline.window_files import WindowFiles
 from termvisor.redaction import SeenSecrets
@@ -38,11 +39,11 @@ _SLICE_BYTES = 1 << 18
 _MAX_UNSTORED_BYTES = 1 << 21
 # Memory that a line takes in addition to its text, so that many short lines are committed as early as a few long ones.
 _LINE_OVERHEAD_BYTES = 64
-# Time limit for one epoch's turn, because output that is slow to decode must not block other panes.
-_MAX_TURN_S = 0.05
 # Read this long before yielding to the event loop: a yield after every small slice costs more than the slice.
 _YIELD_INTERVAL_S = 0.002
 _STORE_RETRY_DELAY_S = 2.0
+# Reading this much takes less than half a second.
+_MAX_AWAITED_BYTES = 1 << 22
 # Delay before reading, so that more output can arrive; skipped if a caller waits for the result.
 _COALESCE_DELAY_S = 0.015
 
@@ -70,10 +71,9 @@ class Pipeline:
         self._readers: dict[EpochId, EpochReader] = {}
         self._next_lines: dict[PaneId, int] = {}
         """Number of the next line that is stored for each pane."""
-        self._grown_epochs: set[EpochId] = set()
+        self._grown_epochs = ReadSchedule()
         self._unstored_readers: dict[EpochId, EpochReader] = {}
         self._unstored_bytes = 0
-        self._has_more = False
         self._flush_at: float | None = None
         self._snapshots = SnapshotSchedule(clock)
         self._finish_futures: dict[EpochId, asyncio.Future[bool]] = {}
@@ -180,14 +180,19 @@ class Pipeline:
         self.note_growth(epoch, size)
         return await future
 
-    async def wait_settled(self, pane: PaneId | None = None) -> None:
-        """Wait until the current raw logs (of one pane or of all) are stored; return at once if storing fails."""
+    async def wait_settled(self, pane: PaneId | None = None, *, leaves_slow: bool = False) -> None:
+        """Wait until the current raw logs (of one pane or of all) are stored; return at once if storing fails.
+
+        With ``leaves_slow``, epochs that are slow to decode or far behind are not waited for.
+        """
         if self.storage_error:
             return
         sizes = {
-            epoch: reader.reader.read_size()
+            epoch: size
             for epoch, reader in self._readers.items()
             if pane in (None, reader.epoch.pane)
+            and not (leaves_slow and self._grown_epochs.is_slow(epoch))
+            and ((size := reader.reader.read_size()) - reader.read_offset < _MAX_AWAITED_BYTES or not leaves_slow)
         }
         for epoch, size in sizes.items():
             self.note_growth(epoch, size)
@@ -250,16 +255,17 @@ class Pipeline:
         return self._clock.monotonic() >= self._flush_at or not self._finish_futures.keys() <= self._readers.keys()
 
     async def _wait_for_work(self) -> None:
-        if self._has_more:
+        next_pass = self._grown_epochs.find_next_pass()
+        if next_pass is not None and next_pass <= self._clock.monotonic():
             return
-        times = [at for at in (self._flush_at, self._snapshots.due_at) if at is not None]
+        times = [at for at in (self._flush_at, next_pass, self._snapshots.due_at) if at is not None]
         due = max(0.0, min(times) - self._clock.monotonic()) if times else None
         try:
             # Not wait_for(), which may swallow a cancellation in Python 3.11.
             async with asyncio.timeout(due):
                 await self._wake.wait()
         except TimeoutError:
-            # A flush or a snapshot is due.
+            # A flush, a snapshot or the next pass is due.
             return
         if not self._flush_waiters:
             # Allow time for more output to arrive, unless a caller starts to wait.
@@ -271,11 +277,9 @@ class Pipeline:
 
     async def _read_grown_epochs(self) -> None:
         """Read one slice of each epoch that grew, so that a flood in one pane does not delay the others."""
-        self._has_more = False
         until = self._clock.monotonic() + _YIELD_INTERVAL_S
-        for epoch in list(self._grown_epochs):
+        for epoch in self._grown_epochs.iterate_pass(self._clock.monotonic()):
             self._read_epoch(epoch)
-            self._has_more = self._has_more or epoch in self._grown_epochs
             if self._unstored_bytes > _MAX_UNSTORED_BYTES:
                 await self._flush_unstored()
             if self._clock.monotonic() >= until:
@@ -285,8 +289,10 @@ class Pipeline:
 
     def _read_epoch(self, epoch: EpochId) -> None:
         reader = self._readers[epoch]
-        until = self._clock.monotonic() + _MAX_TURN_S
-        size = reader.read_step(_SLICE_BYTES, lambda: self._clock.monotonic() > until)
+        began = self._clock.monotonic()
+        size = reader.read_step(_SLICE_BYTES, lambda: self._clock.monotonic() >= began + MAX_TURN_S)
+        now = self._clock.monotonic()
+        self._grown_epochs.record_turn(epoch, size, now - began, now)
         if size == 0 or reader.is_fully_read or reader.read_offset == reader.known_size:
             self._grown_epochs.discard(epoch)
         if reader.final_size is not None and (size == 0 or reader.is_fully_read):

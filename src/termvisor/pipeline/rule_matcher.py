@@ -22,6 +22,7 @@ from termvisor.model.event import Scalar
 from termvisor.model.ids import EpochId, PaneId, RuntimeId
 from termvisor.model.terminal.output import Mark
 from termvisor.pipeline.epoch_text import TextUpdate, UnseenLines
+from termvisor.pipeline.shown_matches import ShownMatches, build_identity, follow_matches
 from termvisor.store.tables.pipeline_commit import StreamDetection
 
 LINES_BEFORE = 3
@@ -30,8 +31,6 @@ _MAX_CONTEXT_CHARS, _MAX_CAPTURE_CHARS = 500, 400
 _LIMIT_END_CAPTURES = {"resets_at": "", "try_again_at": "", "try_again_in": "in "}
 """Captures with the time at which a limit resets, and the word to put before each for parsing."""
 MAX_PENDING_DETECTIONS = 16
-# More than one screen shows.
-_MAX_MATCHED_TEXTS = 128
 _PENDING_TIMEOUT_NS = 10 * NS
 # Output read within this time after its exit may still be the agent's.
 _EXIT_GRACE_NS = 10 * NS
@@ -77,6 +76,16 @@ class RuleMatch(Struct, frozen=True):
     line: int
     unowned_detection: Detection
     detection: Detection | None
+
+    def get_matched_text(self, texts: Sequence[str]) -> str:
+        """Return the matched part of its line; ``texts`` are the scanned lines."""
+        start, end = self.unowned_detection.evidence["start"], self.unowned_detection.evidence["end"]
+        return texts[self.line][max(0, int(start or 0)) : int(end or 0)]
+
+    def drop_trace(self) -> "RuleMatch":
+        """Return the match as one that is not compared with earlier texts."""
+        detection = None if self.detection is None else replace(self.detection, trace="")
+        return replace(self, unowned_detection=replace(self.unowned_detection, trace=""), detection=detection)
 
 
 class PendingDetection(Struct, frozen=True, array_like=True):
@@ -185,10 +194,16 @@ class RuleMatcher:
 
 
 class LineScanState(Struct, frozen=True, array_like=True):
-    """State carried to the next update: the last stored lines, and the detections whose agent is not known yet."""
+    """State carried to the next update: the last stored lines, and the detections whose agent is not known yet.
+
+    Stored by position: the order of the fields is part of the database format.
+    """
 
     last_lines: tuple[str, ...] = ()
     pending: tuple[PendingDetection, ...] = ()
+    matched_lines: tuple[tuple[int, str, bool], ...] = ()
+    """Lines of the window by index, the identity of what a rule matched there, and whether it is still there."""
+    shown: ShownMatches = ()
 
 
 class LineScanner:
@@ -197,51 +212,69 @@ class LineScanner:
         self.state = state
         self._location = TextLocation(pane=pane, epoch=epoch, source="stream")
         self._mark_location = replace(self._location, source="mark")
-        self._matched_texts: dict[tuple[int, str], str] = {}
 
     def scan_update(
-        self, update: TextUpdate, marks: Sequence[tuple[int, Mark]], first_index: int
+        self, update: TextUpdate, marks: Sequence[tuple[int, Mark]], first_index: int, at: int
     ) -> tuple[StreamDetection, ...]:
         """Return the detections to store with an update and these marks, and pending ones whose agent is now known.
 
-        ``first_index`` is the index of the first line that the update stores.
+        ``first_index`` is the index of the first line that the update stores; ``at`` is the time of the last byte.
         """
-        line_matches = [match for new in update.new_lines for match in self._match_new_lines(new)]
+        stored = [line for block in update.blocks[-LINES_BEFORE:] for line in block.lines]
+        window = first_index + sum(len(block.lines) for block in update.blocks)
+        line_matches, state = self._match_changes(update.new_lines, window, at)
         mark_matches = [
             match
-            for at, mark in marks
+            for marked_at, mark in marks
             if mark.text
-            for match in self._matcher.match_mark(self._mark_location, f"{mark.kind} {mark.text}", at)
+            for match in self._matcher.match_mark(self._mark_location, f"{mark.kind} {mark.text}", marked_at)
         ]
         ready, pending = self._matcher.retry_pending(self.state.pending) if self.state.pending else ([], ())
         pending += self._matcher.list_pending([*(match for _, match in line_matches), *mark_matches])
-        stored = [line for block in update.blocks[-LINES_BEFORE:] for line in block.lines]
         last_lines = (*self.state.last_lines, *stored[-LINES_BEFORE:])[-LINES_BEFORE:]
-        self.state = LineScanState(last_lines, pending[-MAX_PENDING_DETECTIONS:])
+        self.state = replace(state, last_lines=last_lines, pending=pending[-MAX_PENDING_DETECTIONS:])
         return (
             *(StreamDetection(detection) for detection in ready),
             *(StreamDetection(one.detection, index - first_index) for index, one in line_matches if one.detection),
             *(StreamDetection(match.detection) for match in mark_matches if match.detection),
         )
 
-    def _match_new_lines(self, new: UnseenLines) -> list[tuple[int, RuleMatch]]:
-        """Return the matches with the index of their line; each text of a line is matched once by a rule."""
+    def _match_changes(
+        self, changes: Sequence[UnseenLines], window: int, at: int
+    ) -> tuple[list[tuple[int, RuleMatch]], LineScanState]:
+        """Return the new matches with the index of their line, and the state with the matches that the window shows.
+
+        A text in the same line is matched once by a rule, unless it was away; ``window`` is the window's first index.
+        """
+        found = [
+            (index, match, build_identity(match.rule.id, text))
+            for new in changes
+            for index, match, text in self._match_new_lines(new)
+        ]
+        changed = {index for new in changes for index in range(new.run.first, new.run.first + len(new.run.lines))}
+        known = {one[:2] for one in self.state.matched_lines}
+        in_window = {one[:2] for one in self.state.matched_lines if one[2] and one[0] not in changed}
+        in_window = {one for one in in_window | {(index, name) for index, _, name in found} if one[0] >= window}
+        visible = dict.fromkeys((name for _, name in in_window), 1)
+        shown, appeared = follow_matches(self.state.shown, visible, at) if visible or self.state.shown else ((), set())
+        back = appeared & {one.identity for one in self.state.shown}
+        # Erased for a moment: the program may be repainting the line.
+        erased = {one.identity for one in shown if one.fewer_since}
+        gone = {one for one in known - in_window if one[0] >= window and one[1] in erased}
+        matched_lines = tuple(sorted((*one, one in in_window) for one in in_window | gone))
+        # A text that is back may have the same lines above it as before, and yet it is no redraw.
+        new_matches = [
+            (index, match.drop_trace() if name in back and index >= window else match)
+            for index, match, name in found
+            if name in back or (index, name) not in known
+        ]
+        return new_matches, replace(self.state, matched_lines=matched_lines, shown=shown)
+
+    def _match_new_lines(self, new: UnseenLines) -> list[tuple[int, RuleMatch, str]]:
+        """Return the matches with the index of their line and the matched text."""
         before = (*self.state.last_lines, *new.before[-LINES_BEFORE:])[-LINES_BEFORE:]
         matches = self._matcher.match_lines(self._location, new.texts, lambda place: new.run.lines[place].at, before)
-        found = [(new.run.first + match.line, match) for match in matches]
-        is_new = [self._is_new_match(index, match, new.texts[match.line]) for index, match in found]
-        return [item for item, is_wanted in zip(found, is_new, strict=True) if is_wanted]
-
-    def _is_new_match(self, index: int, match: RuleMatch, text: str) -> bool:
-        """Return False if the rule matched the same text in this line before: only something beside it changed."""
-        start, end = match.unowned_detection.evidence["start"], match.unowned_detection.evidence["end"]
-        matched = text[int(start or 0) : int(end or 0)]
-        key = (index, match.rule.id)
-        is_new = self._matched_texts.pop(key, None) != matched
-        self._matched_texts[key] = matched
-        if len(self._matched_texts) > _MAX_MATCHED_TEXTS:
-            del self._matched_texts[next(iter(self._matched_texts))]
-        return is_new
+        return [(new.run.first + match.line, match, match.get_matched_text(new.texts)) for match in matches]
 
     def add_pending(self, matches: Iterable[RuleMatch]) -> bool:
         """Keep matches on this pane's screen until their agent is known; return True if any are pending."""

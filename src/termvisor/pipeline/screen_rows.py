@@ -3,11 +3,16 @@
 In: screen samples. Out: stored sightings with their screens, then their events. A bounded cache of known rows keeps a
 sample without new rows from costing a write. A quiet screen is not sampled: its rows are visible until it is painted
 again or ends, and `record_visible` writes that before a search asks for it.
+
+Rules are matched against all rows of a sample. A match is a detection when it appears: for the first time in its
+lifetime, with other captures, or after it was away. Which matches are shown is stored together with their detections.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -19,7 +24,8 @@ from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import PaneId, SightingId
 from termvisor.model.terminal.screen import CapturedScreen, ScreenLifetime, ScreenRow
 from termvisor.pipeline.pipeline import Pipeline
-from termvisor.pipeline.rule_matcher import TextLocation
+from termvisor.pipeline.rule_matcher import RuleMatch, TextLocation
+from termvisor.pipeline.shown_matches import ShownMatches, build_identity, follow_matches
 from termvisor.redaction import Redactor, SeenSecrets, can_be_continuation
 from termvisor.store import Store
 from termvisor.terminal.input_area import find_cursor_row, find_input_rows
@@ -27,6 +33,8 @@ from termvisor.terminal.row_normalization import build_row_hasher
 
 # Size of the cache of known rows, shared by all panes.
 _MAX_KNOWN_ROWS = 16_384
+# Number of panes whose shown matches are cached.
+_MAX_KNOWN_SCREENS = 1024
 # Number of stored lines with which a new row is compared, to distinguish printed lines from painted ones.
 _RECENT_LINES = 500
 # How long to collect the last-seen times of known rows before writing them.
@@ -45,11 +53,20 @@ class _VisibleRows(Struct):
     seen_at: int
 
 
+class MatchedScreen(Struct, frozen=True, array_like=True):
+    """The rule matches that the last sample of a screen lifetime showed; stored by position."""
+
+    lifetime: ScreenLifetime
+    matches: ShownMatches = ()
+
+
 class SightingRecorder:
     def __init__(self, store: Store, pipeline: Pipeline, clock: Clock):
         self._store, self._pipeline, self._clock = store, pipeline, clock
         self._known_rows: dict[int, SightingId] = {}
         """Sighting ids by row hash, the most recently seen last."""
+        self._matched_screens: dict[PaneId, MatchedScreen] = {}
+        """What was stored last for each pane."""
         self._last_seen_times: dict[SightingId, int] = {}
         self._has_seen_times = asyncio.Event()
         self._lifetimes: dict[PaneId, ScreenLifetime] = {}
@@ -118,18 +135,49 @@ class SightingRecorder:
             await self._recognize_stream_lines(sample, rows)
             rows = self._recognize_rows(rows)
         screen = sample.capture.to_screen(sample.lifetime.pane, (), sample.captured_at)
-        return CapturedScreen(sample.lifetime.epoch, screen, rows, self._match_rules(sample, rows))
+        before = await self._find_matched_screen(sample.lifetime)
+        matched, found = self._match_rules(sample, rows, before)
+        shown_matches = None if matched == before else msgspec.msgpack.encode(matched)
+        return CapturedScreen(sample.lifetime.epoch, screen, rows, found, shown_matches)
 
-    def _match_rules(self, sample: ScreenSample, rows: tuple[ScreenRow, ...]) -> tuple[tuple[int, Detection], ...]:
-        """Return the detections in new rows; matches without a known agent are kept pending."""
-        if not any(map(is_new_row, rows)):
-            return ()
+    async def _find_matched_screen(self, lifetime: ScreenLifetime) -> MatchedScreen:
+        """Return what the last sample showed; nothing if it was of another lifetime."""
+        matched = self._matched_screens.get(lifetime.pane)
+        if matched is None or matched.lifetime.epoch != lifetime.epoch:
+            # The first sample of this daemon: an earlier daemon may have stored one.
+            stored = await self._store.sightings.read_shown_matches(lifetime.epoch)
+            matched = msgspec.msgpack.decode(stored, type=MatchedScreen) if stored else MatchedScreen(lifetime)
+            self._remember_matched_screen(matched)
+        return matched if matched.lifetime == lifetime else MatchedScreen(lifetime)
+
+    def _match_rules(
+        self, sample: ScreenSample, rows: tuple[ScreenRow, ...], before: MatchedScreen
+    ) -> tuple[MatchedScreen, tuple[tuple[int, Detection], ...]]:
+        """Return the shown matches, and the detections in those that appeared; without a known agent they are pending.
+
+        Rows that are lines of the stream are matched there.
+        """
         location = TextLocation(pane=sample.lifetime.pane, epoch=sample.lifetime.epoch, source="screen")
-        matches = self._pipeline.matcher.match_rows(location, [row.text for row in rows], sample.captured_at)
-        new_matches = [match for match in matches if is_new_row(rows[match.line])]
+        matches = [
+            (match, build_identity(match.rule.id, repr(sorted(match.unowned_detection.captures.items()))))
+            for match in self._pipeline.matcher.match_rows(location, [row.text for row in rows], sample.captured_at)
+            if rows[match.line].kind == "sighting"
+        ]
+        if not matches and not before.matches:
+            return before, ()
+        visible = Counter(identity for _, identity in matches)
+        if not sample.lifetime.is_alternate:
+            # A redraw of the main screen may leave the old rows above the new ones.
+            visible = Counter(dict.fromkeys(visible, 1))
+        shown, appeared = follow_matches(before.matches, visible, sample.captured_at)
+        known = {one.identity for one in before.matches}
+        # The last of several equal rows is the newest. A match that is back is no redraw of the first one.
+        newest: dict[str, RuleMatch] = {name: match for match, name in matches if name in appeared}
+        new_matches = [match.drop_trace() if name in known else match for name, match in newest.items()]
         if unowned := [match for match in new_matches if match.detection is None]:
             self._pipeline.retry_pending_matches(sample.lifetime.pane, unowned)
-        return tuple((rows[match.line].fold, match.detection) for match in new_matches if match.detection is not None)
+        found = tuple((rows[one.line].fold, one.detection) for one in new_matches if one.detection is not None)
+        return MatchedScreen(sample.lifetime, shown), found
 
     def _recognize_rows(self, rows: Iterable[ScreenRow]) -> tuple[ScreenRow, ...]:
         return tuple(self._recognize_row(row) if is_new_row(row) else row for row in rows)
@@ -152,14 +200,21 @@ class SightingRecorder:
                 self._remember_row(row.fold, _STREAM_LINE_ID)
 
     async def _store_new(self, screens: Sequence[CapturedScreen]) -> list[tuple[ScreenRow, ...]]:
-        """Store the screens with new rows and publish their events; return the rows of each screen with their ids."""
-        new_screens = [screen for screen in screens if any(map(is_new_row, screen.rows))]
+        """Store the screens with new rows or other matches and publish their events.
+
+        Return the rows of each screen with their ids.
+        """
+        new_screens = [
+            screen for screen in screens if screen.shown_matches is not None or any(map(is_new_row, screen.rows))
+        ]
         results = await self._store.sightings.add(new_screens) if new_screens else []
         stored = {id(screen): result.rows for screen, result in zip(new_screens, results, strict=True)}
         rows_by_screen = [stored.get(id(screen), screen.rows) for screen in screens]
         for screen, rows in zip(screens, rows_by_screen, strict=True):
             self._note_seen_rows(rows, screen.screen.at)
         for screen, result in zip(new_screens, results, strict=True):
+            if screen.shown_matches is not None:
+                self._remember_matched_screen(msgspec.msgpack.decode(screen.shown_matches, type=MatchedScreen))
             if result.screen is not None:
                 self._pipeline.changed_panes.publish(screen.screen.pane)
             for event in result.events:
@@ -191,6 +246,12 @@ class SightingRecorder:
         self._known_rows[fold] = row_id
         if len(self._known_rows) > _MAX_KNOWN_ROWS:
             del self._known_rows[next(iter(self._known_rows))]
+
+    def _remember_matched_screen(self, matched: MatchedScreen) -> None:
+        self._matched_screens.pop(matched.lifetime.pane, None)
+        self._matched_screens[matched.lifetime.pane] = matched
+        if len(self._matched_screens) > _MAX_KNOWN_SCREENS:
+            del self._matched_screens[next(iter(self._matched_screens))]
 
     def _report_storage_error(self, error: StorageError) -> None:
         if not self.storage_error:

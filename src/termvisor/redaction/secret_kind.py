@@ -85,6 +85,7 @@ class SecretKind(Struct, frozen=True, kw_only=True):
         return f"{NOT_AFTER_ALNUM}{_build_alternatives(self.prefixes)}(?P<secret>[{self.charset}]{bounds}){end}"
 
 
+@cache
 def _build_alternatives(prefixes: tuple[str, ...]) -> str:
     longest_first = sorted(prefixes, key=len, reverse=True)
     return "(?:" + "|".join(re.escape(prefix) for prefix in longest_first) + ")"

@@ -7,6 +7,7 @@ row with a secret can still be on a screen.
 """
 
 import re
+from collections import OrderedDict
 
 from termvisor.redaction.mask import build_marker, find_masked_parts
 from termvisor.redaction.value_checks import REDACTION_MARKER, has_only_words
@@ -30,7 +31,7 @@ class SeenSecrets:
     """Recently seen secrets, shared by all redactors of one pane; not thread-safe."""
 
     def __init__(self) -> None:
-        self._kinds_by_piece: dict[str, str] = {}
+        self._kinds_by_piece: OrderedDict[str, str] = OrderedDict()
         """The kind of each piece, the most recent piece last."""
         self._values: dict[str, str] = {}
         """The kind of each whole value, the most recent value last."""
@@ -91,8 +92,8 @@ class SeenSecrets:
                 piece = run[at : at + PIECE_CHARS]
                 if self._kinds_by_piece.pop(piece, None) or _is_distinctive(piece):
                     self._kinds_by_piece[piece] = kind
-        for piece in list(self._kinds_by_piece)[: max(0, len(self._kinds_by_piece) - MAX_PIECES)]:
-            del self._kinds_by_piece[piece]
+        while len(self._kinds_by_piece) > MAX_PIECES:
+            self._kinds_by_piece.popitem(last=False)
 
     def _find_known_pieces(self, run: str) -> list[tuple[int, int, str]]:
         known = self._kinds_by_piece.keys()

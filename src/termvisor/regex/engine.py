@@ -16,6 +16,7 @@ from termvisor.errors import ConfigError
 from termvisor.regex import dialect
 
 EngineName = Literal["auto", "hyperscan", "re2"]
+_MAX_LINES_TO_SPLIT = 4
 _MATCHER_CLASSES = {"hyperscan": "HyperscanMatcher", "re2": "Re2Matcher"}
 
 
@@ -132,8 +133,11 @@ def find_ids_by_line(find_ids: Callable[[bytes], frozenset[str]], data: bytes) -
 
 
 def _split_range(start: int, end: int) -> list[tuple[int, int]]:
+    """Halve a range; a short one is split into its lines, which costs no more and less if several of them match."""
+    if end - start <= _MAX_LINES_TO_SPLIT:
+        return [(line, line + 1) for line in range(start, end)]
     middle = (start + end) // 2
-    return [(start, middle), (middle, end)] if middle > start else [(start, end)]
+    return [(start, middle), (middle, end)]
 
 
 def ensure_utf8(data: bytes) -> bytes:

@@ -250,6 +250,11 @@ def _read_usage_from_ps(pid: int) -> tuple[int, float] | None:
     return int(columns[0]) * 1024, seconds
 
 
+def read_boot_id() -> str:
+    """Return what identifies this boot of the machine; empty if that is unknown."""
+    return read_file("/proc/sys/kernel/random/boot_id").decode("ascii", "replace").strip()
+
+
 def read_start_time(pid: int) -> int:
     """Return the start in clock ticks since boot (macOS: seconds since 1970); 0 if the process has exited.
 

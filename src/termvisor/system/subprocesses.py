@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Literal, NamedTuple
 
 # Set PR_SET_PDEATHSIG to SIGKILL, then exec the program. macOS has no such call; there the reader thread kills the
@@ -21,6 +21,10 @@ _DIE_WITH_PARENT_SCRIPT = (
 
 # How many bytes are kept of the end of a program's output.
 _MAX_KEPT_BYTES = 4096
+# How many bytes a program may print, because its output is in memory, and how often that is checked.
+_MAX_PRINTED_BYTES, _SIZE_CHECK_INTERVAL_S = 1 << 20, 0.02
+TOO_MUCH_OUTPUT = 125
+"""Exit status of a program that was killed because it printed too much."""
 
 
 def start_tied(argv: Sequence[str], *, stdin: int, stdout: int, env: Mapping[str, str] | None = None) -> "ChildProcess":
@@ -93,24 +97,32 @@ async def run_isolated(
 ) -> tuple[int, bytes, bytes]:
     """Run a program in its own session without blocking the event loop; return status and ends of stdout and stderr.
 
-    Background processes that it leaves behind keep running. At the timeout (status 124) and when the caller is
-    cancelled, its whole process group is killed. Returns status 126 if it cannot be started.
+    Background processes that it leaves behind keep running. At the timeout (status 124), when it has printed more than
+    a megabyte (or ``max_kept_bytes``, if that is more; status 125), and when the caller is cancelled, its whole process
+    group is killed. Returns status 126 if it cannot be started.
     """
     import asyncio  # imported late: the command line client does not need it
 
+    limit = max(_MAX_PRINTED_BYTES, max_kept_bytes)
     with _open_anonymous_file(stdin) as source, _open_anonymous_file() as out, _open_anonymous_file() as errors:
+
+        def is_too_much() -> bool:
+            return any(os.fstat(file.fileno()).st_size > limit for file in (out, errors))
+
         try:
             process = _start_isolated(argv, source, out, errors)
         except OSError as error:
             return 127 if isinstance(error, FileNotFoundError) else 126, b"", f"{argv[0]}: {error.strerror}".encode()
         try:
             async with asyncio.timeout(timeout_s):
-                await _wait_for_exit(process)
+                await _wait_for_exit(process, is_too_much)
         except TimeoutError:
             # `_reap` kills the process if it is still running, and returns the status.
             pass
         finally:
             status = _reap(process)
+        if is_too_much():
+            return TOO_MUCH_OUTPUT, b"", f"{argv[0]}: printed more than {limit} bytes".encode()
         return status, _read_tail(out, max_kept_bytes), _read_tail(errors, max_kept_bytes)
 
 
@@ -247,7 +259,8 @@ def _start_isolated(
     return subprocess.Popen(argv, stdin=stdin, stdout=out, stderr=errors, start_new_session=True, cwd="/")
 
 
-async def _wait_for_exit(process: subprocess.Popen[bytes]) -> None:
+async def _wait_for_exit(process: subprocess.Popen[bytes], is_over: Callable[[], bool] = lambda: False) -> None:
+    """Wait until the process has exited or, checked now and then, until ``is_over``."""
     import asyncio
 
     if sys.platform != "linux":
@@ -256,7 +269,10 @@ async def _wait_for_exit(process: subprocess.Popen[bytes]) -> None:
     loop, has_exited, handle = asyncio.get_running_loop(), asyncio.Event(), os.pidfd_open(process.pid)
     loop.add_reader(handle, has_exited.set)
     try:
-        await has_exited.wait()
+        while not has_exited.is_set() and not is_over():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_SIZE_CHECK_INTERVAL_S):
+                    await has_exited.wait()
     finally:
         loop.remove_reader(handle)
         os.close(handle)

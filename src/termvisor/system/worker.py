@@ -24,6 +24,7 @@ from termvisor.system.subprocesses import run_and_capture, run_isolated, start_t
 T = TypeVar("T")
 TIMED_OUT = 124
 """Exit status of a worker that was killed at its timeout."""
+_MAX_RESULT_BYTES = 1 << 26
 # Frame header: whether the frame is an error, and the number of bytes that follow.
 _FRAME_HEADER = struct.Struct(">?I")
 
@@ -77,9 +78,9 @@ async def run_isolated_worker(
 ) -> WorkerResult[T]:
     """Run a function in a worker that has its own session and is killed when the caller is cancelled."""
     command = _build_command(function, python_options)
-    # Without a limit, because the first frame is at the beginning of the output.
+    # All of it, because the first frame is at the beginning of the output.
     status, out, errors = await run_isolated(
-        command, stdin=_encode(args), timeout_s=timeout_s, max_kept_bytes=sys.maxsize
+        command, stdin=_encode(args), timeout_s=timeout_s, max_kept_bytes=_MAX_RESULT_BYTES
     )
     return _parse_result(status, out, errors, returns)
 

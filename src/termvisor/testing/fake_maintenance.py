@@ -24,6 +24,7 @@ class FakeMaintenance(MaintenanceService):
         self._services = services
         self.is_recording = True
         self.alerts: tuple[str, ...] = ()
+        self.clock_jump_s = 0.0
         self.maintenance_steps: list[MaintenanceRun] = []
         self.check_problem = ""
         self.backups: list[str] = []
@@ -59,6 +60,7 @@ class FakeMaintenance(MaintenanceService):
         server = ServerHealth(target="local", socket=_TMUX_SOCKET, mux_ok=True, client="native", panes=len(panes))
         return HealthStatus(
             version="0.1.0",
+            clock_jump_secs=self.clock_jump_s,
             started_at=self._services.clock.now() - 3600 * NS,
             servers=(server,),
             panes_tracked=len(panes),

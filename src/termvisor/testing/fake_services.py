@@ -106,6 +106,7 @@ class FakeServices(Services):
             write_retry=absent,
             agent_tracking=absent,
             active_rules=absent,
+            retention_clock=absent,
         )
 
     def bind_caller(self, actor: Actor) -> "FakeServices":
@@ -288,7 +289,7 @@ class FakePipeline(Pipeline):
         self.stream_states: dict[PaneId, StreamState] = {}
         self.current_readers = self.rate_meters = cast(Any, self.stream_states)
 
-    async def wait_settled(self, pane: PaneId | None = None) -> None:
+    async def wait_settled(self, pane: PaneId | None = None, *, leaves_slow: bool = False) -> None:
         self.settle_count += 1
 
 

@@ -89,3 +89,9 @@ async def test_a_hook_that_may_not_be_executed_fails(program):
     (answer,) = (await run_hooks([hook], ACTION, ME, PaneContext())).answers
     assert (answer.id, answer.decision) == ("h", "failed")
     assert "Permission denied" in answer.reason
+
+
+async def test_a_hook_that_prints_without_end_is_killed_and_fails(program):
+    hook = program('echo "{\\"decision\\": \\"allow\\"}"; yes', timeout=30.0)
+    (answer,) = (await run_hooks([hook], ACTION, ME, PaneContext())).answers
+    assert (answer.decision, "printed more than 1048576 bytes" in answer.reason) == ("failed", True)

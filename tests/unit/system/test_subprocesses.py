@@ -193,3 +193,14 @@ async def test_a_bounded_program_that_cannot_be_started_reports_why(tmp_path: Pa
 def test_a_program_at_the_terminal_ends_with_its_status() -> None:
     assert subprocesses.run_in_terminal(["sh", "-c", "exit 3"]) == 3
     assert subprocesses.run_in_terminal(["/nowhere/vi"]) == 127
+
+
+async def test_a_program_that_prints_too_much_is_killed():
+    status, out, errors = await subprocesses.run_isolated(["yes"], timeout_s=60.0)
+    assert (status, out, errors) == (subprocesses.TOO_MUCH_OUTPUT, b"", b"yes: printed more than 1048576 bytes")
+
+
+async def test_output_up_to_the_limit_is_returned():
+    argv = ["sh", "-c", "head -c 2000000 /dev/zero; echo end >/dev/stderr"]
+    status, out, errors = await subprocesses.run_isolated(argv, timeout_s=60.0, max_kept_bytes=2_000_000)
+    assert (status, len(out), errors) == (0, 2_000_000, b"end\n")

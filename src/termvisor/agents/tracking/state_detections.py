@@ -39,8 +39,12 @@ _SESSION_ENDED = SignalRule(rule="signal.session_ended", type="session.summary",
 SIGNAL_RULES = (_USAGE_LIMITED, _COMPACTED, _AUTH_NEEDED, _SESSION_ENDED)
 
 
-def detect_flag_changes(change: StateChange) -> Iterator[Detection]:
-    """Yield a detection for each changed flag of an agent that is still running."""
+def detect_flag_changes(change: StateChange, shown_event: str = "") -> Iterator[Detection]:
+    """Yield a detection for each changed flag of an agent that is still running.
+
+    ``shown_event`` is the event of the screen rule that alone set the flag. It already reports what the screen shows:
+    a login with a device code is not a required login as well.
+    """
     before = change.before.flags if change.before is not None else _NO_FLAGS
     now = change.after.flags
     evidence: dict[str, Scalar] = {"signal": change.after.evidence, "source": change.after.source}
@@ -51,7 +55,7 @@ def detect_flag_changes(change: StateChange) -> Iterator[Detection]:
         )
     if before.compacting and not now.compacting:
         yield _build_detection(_COMPACTED, change.at, change.after, {}, evidence)
-    if now.auth_needed and not before.auth_needed:
+    if now.auth_needed and not before.auth_needed and not shown_event:
         yield _build_detection(_AUTH_NEEDED, change.at, change.after, {}, evidence)
 
 

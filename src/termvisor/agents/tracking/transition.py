@@ -249,9 +249,20 @@ class _Transition(Struct):
         ended = (one for one in self.changed_sessions.values() if one.ended_at is not None)
         return [
             *self.screen_detections,
-            *(detection for change in running for detection in state_detections.detect_flag_changes(change)),
+            *(
+                detection
+                for change in running
+                for detection in state_detections.detect_flag_changes(change, self._find_shown_login(change))
+            ),
             *(state_detections.detect_session_end(one, self._find_proven_end_reason(one)) for one in ended),
         ]
+
+    def _find_shown_login(self, change: StateChange) -> str:
+        """Return the event of the screen rule that alone reports a needed login; empty if a source reports it."""
+        slots = self.state.knowledge.source_slots.get(change.after.runtime, EMPTY_SOURCE_SLOTS).slots.values()
+        reporting = [slot for slot in slots if (flag := slot.flags.get("auth_needed")) is not None and flag.is_set]
+        rules = [self.config.find_rule(slot.rule) if slot.rule else None for slot in reporting]
+        return next((rule.event for rule in rules if rule is not None), "") if None not in rules else ""
 
     def _find_proven_end_reason(self, ended_session: AgentSession) -> EndReason | None:
         """Return the end reason; None for an error that is unproven, because the pane may be closing as well."""

@@ -2,7 +2,7 @@
 
 Raw bytes are deleted before text, because search needs the text. Invariants: work is done in small steps with pauses,
 so that other writers can run in between; the idempotency key of a send is kept as long as text and for at least a day,
-so that the same send is not executed twice.
+so that the same send is not executed twice; a system clock that jumps ahead deletes nothing (see `RetentionClock`).
 """
 
 import asyncio
@@ -30,10 +30,16 @@ _MAX_SHRINK_STEPS = 20
 
 
 class RetentionPruner:
-    """Deletes expired data. ``settings`` is called each time, so a reload takes effect immediately."""
+    """Deletes expired data. ``settings`` is called each time, so a reload takes effect immediately.
 
-    def __init__(self, store: Store, raw_dir: str, clock: Clock, settings: Callable[[], Settings]):
+    ``get_now`` returns the time that decides what has expired.
+    """
+
+    def __init__(
+        self, store: Store, raw_dir: str, clock: Clock, settings: Callable[[], Settings], get_now: Callable[[], int]
+    ):
         self._store, self._raw_dir, self._clock, self._settings = store, raw_dir, clock, settings
+        self._get_now = get_now
 
     async def preview(self) -> AsyncIterator[MaintenanceRun]:
         """Report what would be deleted if a round ran now."""
@@ -115,7 +121,7 @@ class RetentionPruner:
         oldest = await self._store.maintenance.find_oldest_text_time() if limit else None
         if oldest is None or await self._store.maintenance.count_used_bytes() <= limit:
             return 0
-        now, reached = self._clock.now(), max(before, oldest)
+        now, reached = self._get_now(), max(before, oldest)
         return min(reached + max(NS, (now - oldest) // _MAX_SHRINK_STEPS), now) if reached < now else 0
 
     def _list_cutoffs(self) -> tuple[tuple[int, Sequence[RetainedTable]], ...]:
@@ -133,7 +139,7 @@ class RetentionPruner:
 
     def _compute_cutoff(self, days: float) -> int:
         """Return the time before which data is expired; 0 if ``days`` is 0, which keeps everything."""
-        return self._clock.now() - int(days * _DAY_NS) if days else 0
+        return self._get_now() - int(days * _DAY_NS) if days else 0
 
 
 def _describe_segments(segments: list[StoredSegment]) -> str:

@@ -11,6 +11,7 @@ from termvisor.clock import Clock
 from termvisor.daemon.maintenance.progress import MaintenanceProgress
 from termvisor.daemon.maintenance.raw_segments import SegmentSealer
 from termvisor.daemon.maintenance.retention import STEP_PAUSE_S, RetentionPruner
+from termvisor.daemon.maintenance.retention_clock import RetentionClock
 from termvisor.errors import StorageError
 from termvisor.log import get_logger
 from termvisor.model.maintenance import DatabaseBackup, IntegrityReport, MaintenanceRun
@@ -28,9 +29,12 @@ log = get_logger("maintenance")
 class MaintenanceScheduler:
     """Runs maintenance periodically. ``settings`` is called in every round, so a reload takes effect."""
 
-    def __init__(self, store: Store, paths: Paths, clock: Clock, settings: Callable[[], Settings]):
+    def __init__(
+        self, store: Store, paths: Paths, clock: Clock, settings: Callable[[], Settings], retention: RetentionClock
+    ):
         self._store, self._paths, self._clock, self._settings = store, paths, clock, settings
-        self._pruner = RetentionPruner(store, paths.raw_dir, clock, settings)
+        self._retention_clock = retention
+        self._pruner = RetentionPruner(store, paths.raw_dir, clock, settings, retention.now)
         self._sealer = SegmentSealer(store, paths, clock, settings)
         self._round_lock = asyncio.Lock()
         self._last_error = ""
@@ -42,6 +46,7 @@ class MaintenanceScheduler:
         return self._last_error or self._sealer.problem
 
     async def run(self) -> None:
+        await self._run_logged(self._retention_clock.save)
         await self._run_logged(self._upgrade_indexes)
         while True:
             remove_stale_states(self._paths.shell_state_dir)
@@ -65,6 +70,7 @@ class MaintenanceScheduler:
     async def run_round(self) -> AsyncIterator[MaintenanceRun]:
         """Run one round of all steps and record those that changed something."""
         async with self._round_lock:
+            await self._retention_clock.save()
             for work in (
                 self._pruner.delete_raw,
                 self._pruner.delete_rows,

@@ -42,7 +42,11 @@ class MaintenanceService:
         # CPU usage is computed between two calls, so each process needs a sampler that remembers the last call.
         self._process_usage = ProcessUsageSampler(), ProcessUsageSampler()
         self.scheduler = MaintenanceScheduler(
-            components.store, components.paths, components.clock, lambda: components.settings
+            components.store,
+            components.paths,
+            components.clock,
+            lambda: components.settings,
+            components.retention_clock,
         )
 
     async def get_health(self) -> HealthStatus:
@@ -79,6 +83,7 @@ class MaintenanceService:
             forks=supervisor.fork_count,
             looks_per_minute=round(60 * components.screen_sampler.meter.compute_rate(now), 1),
             **_summarize_runs(stored.open_runs, components.clock.now()),
+            clock_jump_secs=components.retention_clock.jump_s,
             daemon=daemon,
             recorder=self._sample_recorder_usage(now),
             alerts=self._list_alerts(stored.problem),
@@ -116,6 +121,7 @@ class MaintenanceService:
             components.sightings.storage_error,
             components.agent_tracking.tracker.storage_problem,
             self.scheduler.problem,
+            components.retention_clock.problem,
         )
         return tuple(dict.fromkeys([*components.server_supervisor.alerts.values(), *filter(None, problems)]))
 

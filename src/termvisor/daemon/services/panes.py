@@ -60,10 +60,13 @@ class PaneService:
         return capture.to_screen(pane, rows, self._components.clock.now())
 
     async def wait_until_stored(self, pane: PaneId | None = None) -> None:
-        """Wait until the output captured so far, from one pane or all of them, is stored as text."""
+        """Wait until the output captured so far, from one pane or all of them, is stored as text.
+
+        For all panes, those whose output is slow to decode are left out: a flood in one of them delays no other text.
+        """
         # Until the first scan is done, the epochs of an earlier daemon are not open yet.
         await self._wait_for_first_scan()
-        await self._components.pipeline.wait_settled(pane)
+        await self._components.pipeline.wait_settled(pane, leaves_slow=pane is None)
 
     async def _wait_for_first_scan(self) -> None:
         # A client that starts the daemon sends its request immediately; without this it would get an empty list.

@@ -91,9 +91,16 @@ def _find_permission_problem(path: str, mode: int) -> str | None:
 
 class ClockSkewCheck(BuiltinCheck):
     name = "clock"
-    doc = "The newest stored time is at most 5 seconds ahead of the system clock."
+    doc = (
+        "The newest stored time is at most 5 seconds ahead of the system clock, and the clock was not set within the"
+        " last day."
+    )
 
     async def run(self, context: CheckContext) -> CheckFinding:
+        health = await context.get_health()
+        if health is not None and health.clock_jump_secs:
+            hint = "Check the time service. Data expires by the old time until the clock has been steady for a day."
+            return self.report("warn", f"the system clock was set by {health.clock_jump_secs:+.0f} s", hint)
         newest = await context.read_newest_event_time()
         if newest is None:
             return self.report("skip", "no events stored yet, or no daemon is running")

@@ -15,8 +15,8 @@ from termvisor.model.ids import EventId, PaneId, RuntimeId
 
 DetectionSource = Literal["stream", "screen", "transcript", "mark", "signal", "user_var"]
 _MAX_KEY_CHARS = 200
-_VOLATILE_CAPTURES = ("resets_at", "try_again_at")
-"""Captures of end times. A repeated text may word them differently, so they are not part of the key."""
+_VOLATILE_CAPTURES = ("resets_at", "try_again_at", "attempt")
+"""Captures of end times and of counted attempts. A repeated text differs in them, so they are not part of the key."""
 
 
 class DetectionHandling(Struct, frozen=True, kw_only=True):

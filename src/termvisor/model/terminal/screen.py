@@ -58,13 +58,15 @@ class ScreenRow(Struct, frozen=True):
 class CapturedScreen(Struct, frozen=True):
     """A screen sample ready to be stored: the screen without its rows, and the rows.
 
-    ``found`` maps the fold of a row to its detections, which count only if the row is new.
+    ``found`` are the folds of rows in which a rule match appeared, with the detections. ``shown_matches`` is the
+    encoded state by which the next sample tells which matches appeared; None if it did not change.
     """
 
     epoch: EpochId
     screen: Screen
     rows: tuple[ScreenRow, ...]
     found: tuple[tuple[int, Detection], ...] = ()
+    shown_matches: bytes | None = None
 
 
 class ReplayFrame(Struct, frozen=True, kw_only=True):

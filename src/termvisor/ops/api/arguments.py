@@ -7,6 +7,7 @@ Options that every command accepts, anywhere before a `--`, are split off first:
 
 import os
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cache
 from types import NoneType, UnionType
@@ -282,10 +283,10 @@ class GlobalOptions(Struct, frozen=True, kw_only=True):
 def split_global_options(argv: Sequence[str]) -> tuple[GlobalOptions, list[str]]:
     """Return the global options and the remaining words. Raises BadRequest."""
     switches: set[str] = set()
-    output_format, rest, queue = "auto", [], list(argv)
+    output_format, rest, queue = "auto", [], deque(argv)
     # Words after `--` belong to the command: `spawn -- ls --json` must not become JSON output.
     while queue and queue[0] != "--":
-        word = queue.pop(0)
+        word = queue.popleft()
         if word == "--json":
             output_format = "json"
         elif word in _SWITCH_FIELDS:
@@ -294,14 +295,15 @@ def split_global_options(argv: Sequence[str]) -> tuple[GlobalOptions, list[str]]
             output_format = _parse_format(word, queue)
         else:
             rest.append(word)
-    return GlobalOptions(
-        format=output_format, is_quiet="is_quiet" in switches, wants_help="wants_help" in switches
-    ), rest + queue
+    return GlobalOptions(format=output_format, is_quiet="is_quiet" in switches, wants_help="wants_help" in switches), [
+        *rest,
+        *queue,
+    ]
 
 
-def _parse_format(word: str, queue: list[str]) -> str:
+def _parse_format(word: str, queue: deque[str]) -> str:
     _, sign, value = word.partition("=")
-    value = value if sign else (queue.pop(0) if queue else "")
+    value = value if sign else (queue.popleft() if queue else "")
     value = _FORMAT_ALIASES.get(value, value)
     if value not in OUTPUT_FORMATS:
         raise BadRequest(f"--format: {value!r} is not one of {', '.join(OUTPUT_FORMATS)}")

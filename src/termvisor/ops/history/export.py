@@ -84,12 +84,9 @@ async def run(services: Services, args: ExportArgs) -> AsyncGenerator[ExportChun
     if export_format == "snapshot":
         yield await _export_snapshot(services, args)
         return
-    await services.panes.wait_until_stored()
-    panes = (
-        await services.panes.list_panes(include_gone=True)
-        if args.pane is None
-        else [await resolve_pane(services, args.pane)]
-    )
+    pane = None if args.pane is None else await resolve_pane(services, args.pane)
+    await services.panes.wait_until_stored(None if pane is None else pane.id)
+    panes = await services.panes.list_panes(include_gone=True) if pane is None else [pane]
     if export_format == "report":
         yield await _export_report(services, panes, span, args.pane)
         return

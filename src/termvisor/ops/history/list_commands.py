@@ -52,11 +52,12 @@ class CommandListing(results.BaseListing, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: ListCommandsArgs) -> CommandListing:
+    pane = await resolve_pane_id(services, args.pane)
     # A command that ended just now must be listed as ended.
-    await services.panes.wait_until_stored()
+    await services.panes.wait_until_stored(pane)
     now = services.clock.now()
     commands = await services.history.commands.list(
-        pane=await resolve_pane_id(services, args.pane),
+        pane=pane,
         since=results.parse_time_filter(args.since, now),
         failed=args.failed,
         text=args.text,

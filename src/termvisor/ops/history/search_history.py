@@ -87,11 +87,12 @@ class HitListing(results.BaseListing, frozen=True, kw_only=True):
 
 async def run(services: Services, args: SearchHistoryArgs) -> HitListing:
     now = services.clock.now()
-    await services.panes.wait_until_stored()
+    pane = await _pane_reference.resolve_pane_id(services, args.pane)
+    await services.panes.wait_until_stored(pane)
     result = await services.history.search(
         SearchQuery(
             text=args.text,
-            pane=await _pane_reference.resolve_pane_id(services, args.pane),
+            pane=pane,
             since=results.parse_time_filter(args.since, now),
             until=results.parse_time_filter(args.until, now),
             rank=args.rank,

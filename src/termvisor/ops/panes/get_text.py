@@ -97,7 +97,7 @@ class PaneText(Struct, frozen=True, kw_only=True):
 async def run(services: Services, args: GetTextArgs) -> PaneText:
     pane = await resolve_pane(services, args.pane)
     # Include everything printed before this call, not only what the pipeline has stored so far.
-    await services.panes.wait_until_stored()
+    await services.panes.wait_until_stored(pane.id)
     conditions = _action_operation.add_guards(Preconditions(), args, args.tail)
     if conditions != Preconditions(tail_lines=args.tail):
         await services.gate.check_conditions(pane.id, conditions)

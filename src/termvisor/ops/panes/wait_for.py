@@ -92,7 +92,7 @@ async def run(services: Services, args: WaitForArgs) -> WaitForResult:
         services.updates.subscribe_events() as events,
         services.agents.subscribe_state_changes() as changes,
     ):
-        await services.panes.wait_until_stored()
+        await services.panes.wait_until_stored(pane.id)
         condition = await _build_condition(services, pane, args)
         while (match := await condition.check(pane)) is None:
             _check_pane_exists(pane, await find_last_cursor(services, pane.id), args)

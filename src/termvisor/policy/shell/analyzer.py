@@ -19,7 +19,7 @@ from termvisor.policy.shell.programs import collect_analyzers, database, interpr
 from termvisor.policy.shell.word import RESERVED_CHARS, ShellWord
 
 # Nested scripts can multiply. Beyond these limits a command counts as unparsed, which requires approval.
-MAX_DEPTH, MAX_CALLS, MAX_FOLDERS = 12, 400, 8
+MAX_DEPTH, MAX_CALLS, MAX_FOLDERS, MAX_WORDS = 12, 400, 8, 4096
 _CODE_VARIABLE_NAMES = (
     "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV PROMPT_COMMAND PS0 PS1 PS4 IFS PATH"
     " GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER GIT_EDITOR PAGER EDITOR VISUAL MANPAGER LESSOPEN"
@@ -93,9 +93,9 @@ def analyze_argv(argv: tuple[str, ...], scope: PathScope, variables: tuple[str, 
     if any(map(has_hidden_text, argv)):
         analyzer.add_finding("hidden_text", whole)
     # Scripts in longer arguments are not parsed, so some of their effects would go unnoticed.
-    if sum(map(len, argv)) > grammar.MAX_TEXT_CHARS:
+    if sum(map(len, argv)) > grammar.MAX_TEXT_CHARS or len(argv) > MAX_WORDS:
         analyzer.add_finding("unparsed", whole)
-    call = build_literal_call(tuple(map(replace_control_chars, argv)), variables)
+    call = build_literal_call(tuple(map(replace_control_chars, argv[:MAX_WORDS])), variables)
     analyzer.analyze_call(call, 0, whole)
     return analyzer.build_analysis()
 

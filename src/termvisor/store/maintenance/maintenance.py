@@ -8,7 +8,10 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
+from msgspec.structs import astuple
+
 from termvisor.clock import Clock
+from termvisor.model.confirmed_time import ConfirmedTime
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.maintenance import DatabaseContents, MaintenanceRun
 from termvisor.store.maintenance.backup import replace_copy, write_copy
@@ -34,6 +37,7 @@ _PAGES_PER_STEP = 16
 _MAX_PAGES_PER_SLICE = 128
 # Rows to examine between two checks of whether the slice is over; most of them need no change.
 _ROWS_PER_STEP = 16
+_CONFIRMED_TIMES = RowSelector(ConfirmedTime, "confirmed_time", decoders={"has_jumped": bool})
 _RUNS = RowSelector(MaintenanceRun, "maintenance", omit=("is_done",))
 
 
@@ -69,6 +73,20 @@ class StoreMaintenance:
     async def find_oldest_text_time(self) -> int | None:
         query = "SELECT at FROM block ORDER BY id LIMIT 1"
         return await self._db.read(lambda connection: connection.execute(query).get)
+
+    async def find_newest_time(self) -> int | None:
+        """Return the time of the newest text or event; None in an empty database."""
+        queries = ("SELECT until FROM block ORDER BY id DESC LIMIT 1", "SELECT at FROM event ORDER BY id DESC LIMIT 1")
+        times = await self._db.read(lambda connection: [connection.execute(query).get for query in queries])
+        return max((time for time in times if time is not None), default=None)
+
+    async def read_confirmed_time(self) -> ConfirmedTime | None:
+        return await self._db.read(lambda connection: _CONFIRMED_TIMES.find(connection, "WHERE id = 1"))
+
+    async def save_confirmed_time(self, time: ConfirmedTime) -> None:
+        row = (1, *astuple(time))
+        query = "INSERT OR REPLACE INTO confirmed_time VALUES (?, ?, ?, ?, ?, ?, ?)"
+        await self._db.write(lambda connection: connection.execute(query, row).fetchall())
 
     async def read_epoch_progress(self) -> Mapping[EpochId, tuple[int, bool]]:
         """Return, for each epoch, the number of bytes committed as text and whether the epoch is closed."""

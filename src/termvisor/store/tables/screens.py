@@ -1,5 +1,5 @@
-"""Store each row of full-screen programs once (as a sighting), the screens in which new rows appeared, and for each
-epoch the screen that the pane showed when its capture began.
+"""Store each row of full-screen programs once (as a sighting), the screens in which new rows or rule matches appeared,
+and for each epoch the screen that the pane showed when its capture began.
 
 Invariant: an epoch has one row for each fold, even if a screen is stored again after a crash. A screen and its new
 rows are stored in one transaction, and the last time of every row on a screen is at least the screen's time.
@@ -26,7 +26,7 @@ _ROWS_DECODER = msgspec.msgpack.Decoder(list[_EncodedRow])
 
 
 class StoredScreen(Struct, frozen=True):
-    """Result of storing a capture: its rows with ids, its screen if it had new rows, and the events of detections."""
+    """Result of storing a capture: its rows with ids, its screen if it is stored, and the events of detections."""
 
     rows: tuple[ScreenRow, ...]
     screen: ScreenId | None
@@ -43,6 +43,11 @@ class SightingTable(StoreTable):
     def record_last_seen(self, connection: Connection, times: Mapping[SightingId, int]) -> None:
         """Update the last times at which rows were visible."""
         _update_last_seen(connection, times)
+
+    @run_read
+    def read_shown_matches(self, connection: Connection, epoch: EpochId) -> bytes:
+        """Return the shown matches stored with the last sample of an epoch; empty if there are none."""
+        return connection.execute("SELECT shown_matches FROM epoch WHERE id = ?", (epoch,)).get or b""
 
     @run_read
     def find_screen_at(self, connection: Connection, pane: PaneId, at: int) -> Screen | None:
@@ -68,7 +73,10 @@ def read_screen(connection: Connection, screen: ScreenId) -> Screen | None:
 def _add_capture(connection: Connection, capture: CapturedScreen) -> StoredScreen:
     rows = tuple(_find_known_row(connection, capture, row) for row in capture.rows)
     new = {row.fold: row for row in reversed(rows) if _is_new(row)}
-    if not new:
+    if capture.shown_matches is not None:
+        query = "UPDATE epoch SET shown_matches = ? WHERE id = ?"
+        connection.execute(query, (capture.shown_matches, capture.epoch))
+    if not new and not capture.found:
         return StoredScreen(rows, None)
     # Assigned before the screen is stored, because its new rows refer to it.
     screen = ScreenId(read_last_id(connection, "screen") + 1)
@@ -76,19 +84,18 @@ def _add_capture(connection: Connection, capture: CapturedScreen) -> StoredScree
     rows = tuple(replace(row, id=ids[row.fold]) if _is_new(row) else row for row in rows)
     _add_screen(connection, screen, capture.screen, rows)
     _update_last_seen(connection, {row.id: capture.screen.at for row in rows if row.id})
-    return StoredScreen(rows, screen, _add_row_detections(connection, capture, ids, screen))
+    return StoredScreen(rows, screen, _add_row_detections(connection, capture, rows, screen))
 
 
 def _add_row_detections(
-    connection: Connection, capture: CapturedScreen, ids: dict[int, SightingId], screen: ScreenId
+    connection: Connection, capture: CapturedScreen, rows: Sequence[ScreenRow], screen: ScreenId
 ) -> tuple[Event, ...]:
-    """Store the detections in new rows; those in known rows were stored when these rows were new."""
-    new = [
+    ids = {row.fold: row.id for row in rows}
+    found = [
         replace(detection, evidence=detection.evidence | {"screen": screen, "sighting": ids[fold]})
         for fold, detection in capture.found
-        if fold in ids
     ]
-    return tuple(add_detections(connection, new))
+    return tuple(add_detections(connection, found))
 
 
 def _is_new(row: ScreenRow) -> bool:

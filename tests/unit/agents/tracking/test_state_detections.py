@@ -30,6 +30,7 @@ RULES = {
         misses=(),
     ),
 }
+RULES["toy.code_shown"] = replace(RULES["toy.limit_shown"], id="toy.code_shown", event="auth.device_code")
 
 
 def apply_facts(facts, state: TrackerState | None = None, seconds: float = 0):
@@ -154,3 +155,19 @@ def test_a_screen_rule_becomes_a_whole_detection():
         cooldown=5.0,
         key="usage.reached runtime:1",
     )
+
+
+def build_login_signal(seconds: float, rule: str):
+    return replace(build_rule_signal(seconds, rule), flags=FlagUpdate(auth_needed=True))
+
+
+def test_a_login_that_the_screen_shows_is_one_event():
+    outcome = apply_facts([build_agent_started(NOON), build_login_signal(0, "toy.code_shown")])
+    assert outcome.changes[-1].after.flags.auth_needed
+    assert [one.type for one in outcome.batch.detections] == ["auth.device_code"]
+
+
+def test_a_login_that_the_agent_reports_too_is_detected():
+    own = build_signal(NOON, "error", flags=FlagUpdate(auth_needed=True))
+    outcome = apply_facts([build_agent_started(NOON), build_login_signal(0, "toy.code_shown"), own])
+    assert [one.type for one in outcome.batch.detections] == ["auth.device_code", "auth.required"]

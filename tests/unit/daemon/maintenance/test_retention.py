@@ -19,7 +19,8 @@ async def storage(tmp_path) -> AsyncIterator[AgedStorage]:
 
 
 def build_retention(storage: AgedStorage) -> RetentionPruner:
-    return RetentionPruner(storage.store, storage.places.raw_dir, storage.clock, lambda: storage.settings)
+    clock = storage.clock
+    return RetentionPruner(storage.store, storage.places.raw_dir, clock, lambda: storage.settings, clock.now)
 
 
 async def run_to_end(steps: AsyncIterator[MaintenanceRun]) -> MaintenanceRun:

@@ -9,6 +9,7 @@ import apsw
 import pytest
 
 from termvisor.clock import SystemClock
+from termvisor.daemon.maintenance.retention_clock import RetentionClock
 from termvisor.daemon.maintenance.scheduler import MaintenanceScheduler, MemoryTrimmer
 from termvisor.errors import Conflict
 from termvisor.store import Store
@@ -24,7 +25,9 @@ async def storage(tmp_path) -> AsyncIterator[AgedStorage]:
 
 
 def build_scheduler(storage: AgedStorage, clock: FakeClock | None = None) -> MaintenanceScheduler:
-    return MaintenanceScheduler(storage.store, storage.places, clock or storage.clock, lambda: storage.settings)
+    own_clock = clock or storage.clock
+    retention_clock = RetentionClock(storage.store, own_clock, "boot")
+    return MaintenanceScheduler(storage.store, storage.places, own_clock, lambda: storage.settings, retention_clock)
 
 
 async def list_recorded_operations(storage: AgedStorage) -> list[str]:

@@ -89,3 +89,9 @@ async def test_stored_times_must_not_lie_in_the_future(context: FakeCheckContext
 
 async def test_without_stored_events_the_clock_check_is_ok(context: FakeCheckContext) -> None:
     assert (await ClockSkewCheck().run(context)).status == "skip"
+
+
+async def test_a_clock_that_was_set_is_a_warning(context: FakeCheckContext, services: FakeServices) -> None:
+    services.maintenance.clock_jump_s = 40 * 86_400.0
+    finding = await ClockSkewCheck().run(context)
+    assert (finding.status, finding.message) == ("warn", "the system clock was set by +3456000 s")

@@ -1,6 +1,9 @@
+from collections import deque
+
 import pytest
 
 from termvisor.errors import BadRequest
+from termvisor.ops.api import arguments
 from termvisor.ops.api.arguments import GlobalOptions, split_global_options
 
 
@@ -35,3 +38,20 @@ def test_auto_is_json_for_robots_and_plain_for_users() -> None:
 def test_stream_formats_have_their_usual_names() -> None:
     assert split_global_options(["--format", "jsonl"])[0].resolve_format(is_robot=False) == "json"
     assert split_global_options(["--format=table"])[0].resolve_format(is_robot=True) == "plain"
+
+
+class CountedDeque(deque):
+    """Counts the words that are moved when the first one is removed."""
+
+    moved = 0
+
+    def popleft(self):
+        CountedDeque.moved += 1
+        return super().popleft()
+
+
+def test_each_word_is_read_once(monkeypatch):
+    monkeypatch.setattr(arguments, "deque", CountedDeque)
+    words = ["a"] * 500_000
+    assert split_global_options(["--json", *words]) == (GlobalOptions(format="json"), words)
+    assert CountedDeque.moved == 500_001

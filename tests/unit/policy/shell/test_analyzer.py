@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from termvisor.model.action.policy import COMMAND_CLASSES
-from termvisor.policy.shell import CommandAnalysis, CommandFinding, analyze_argv, analyze_command
+from termvisor.policy.shell import CommandAnalysis, CommandFinding, analyze_argv, analyze_command, analyzer
 from termvisor.policy.shell.analyzer import has_hidden_text, has_history_expansion, replace_control_chars
 from termvisor.policy.shell.grammar import MAX_TEXT_CHARS
 from tests.unit.policy.policy_requests import HOME, SCOPE, analyze_text, find_classes
@@ -140,3 +140,18 @@ def test_history_expansion_is_found(text: str) -> None:
 )
 def test_other_exclamation_marks_are_harmless(text: str) -> None:
     assert not has_history_expansion(text)
+
+
+def test_only_the_first_words_of_a_very_long_command_are_analyzed(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolved: list[str] = []
+    monkeypatch.setattr(analyzer, "resolve_path", lambda text, *_: resolved.append(text) or f"/{text}")
+    analysis = analyze_argv(("rm", "-r", *(f"x/{number}" for number in range(100_000))), SCOPE)
+    assert {"unparsed", "destructive_delete"} <= analysis.classes
+    assert len(resolved) < 6 * analyzer.MAX_WORDS
+
+
+def test_many_programs_for_many_paths_are_unknown() -> None:
+    paths, programs = ("a",) * 2000, ("-exec", "rm", "{}", ";") * 500
+    analysis = analyze_argv(("find", *paths, *programs), SCOPE)
+    assert {"unparsed", "dynamic"} <= analysis.classes
+    assert len(analysis.lines) == 2

@@ -152,6 +152,7 @@ async def test_every_growing_table_has_a_retention_rule(store):
     own |= {"run_step", "run_signal", "run_cursor", "bookmark"}  # deleted with their run or agent; single rows
     own |= {"notice", "notice_cursor"}  # deleted once the notification is sent; single row
     own |= {"index_upgrade", "text_to_derive"}  # one row for each index; deleted once the text is derived
+    own |= {"confirmed_time"}  # single row
     query = (
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%_fts_%'"
     )

@@ -15,6 +15,8 @@ _FIND_TEST_NAMES = (
 )
 # `find` tests that limit what `-delete` removes.
 _FIND_TESTS = frozenset(_FIND_TEST_NAMES.split())
+# Words of all calls that one `find` makes. Each searched path is a call of each program.
+_MAX_EXECUTED_WORDS = 20_000
 _READERS = "cat less more head tail tac nl bat xxd od strings base64 hexdump sort cut wc diff md5sum sha256sum"
 _WIDE_MODE = re.compile(
     r"^[0-7]*[2367]$|^[2467][0-7]{3}$|(?:^|,)[uga]*[+=][rwxXt]*s|(?:^|,)(?:[ug]*o[ug]*|a)[+=][rxX]*w"
@@ -66,18 +68,25 @@ def _analyze_find(call: ProgramCall) -> CommandEffect:
 
 
 def _find_executed_calls(call: ProgramCall, roots: tuple[ShellWord, ...]) -> list[ProgramCall]:
-    """Return the calls made by `-exec`, with the searched paths in place of `{}`."""
-    calls: list[ProgramCall] = []
-    current: list[ShellWord] | None = None
+    """Return the calls made by `-exec`, with the searched paths in place of `{}`.
+
+    Many programs for many paths are an unknown call: each path is a call of each program.
+    """
+    commands: list[list[ShellWord]] = []
+    is_open = False
     for word in call.arguments:
         if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
-            current = []
-        elif current is not None and (word.text == ";" or (word.text == "+" and current)):
-            calls += [replace(call, words=tuple(_substitute_found_path(current, root))) for root in roots]
-            current = None
-        elif current is not None:
-            current.append(word)
-    return calls + [replace(call, words=tuple(_substitute_found_path(current, root))) for root in roots if current]
+            commands.append([])
+            is_open = True
+        elif is_open and (word.text == ";" or (word.text == "+" and commands[-1])):
+            is_open = False
+        elif is_open:
+            commands[-1].append(word)
+    if len(roots) * sum(map(len, commands)) > _MAX_EXECUTED_WORDS:
+        return [replace(call, words=(ShellWord(UNKNOWN_TEXT, call.start, call.end),))]
+    return [
+        replace(call, words=tuple(_substitute_found_path(words, root))) for words in commands for root in roots if words
+    ]
 
 
 def _substitute_found_path(words: list[ShellWord], root: ShellWord) -> list[ShellWord]:

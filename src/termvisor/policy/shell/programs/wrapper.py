@@ -1,5 +1,7 @@
 """Analyze wrappers: programs such as sudo and env whose arguments contain another program to run."""
 
+from itertools import dropwhile
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -91,12 +93,11 @@ def _analyze_wrapper(call: ProgramCall) -> CommandEffect:
 
 def _analyze_inner(call: ProgramCall, words: tuple[ShellWord, ...], wrapper: WrapperProgram) -> CommandEffect:
     options = parse_options(words, wrapper.options_with_value, stops_at_operand=True)
-    rest = list(options.rest[wrapper.skipped_operands :])
-    sets = [word for word in rest if _is_assignment(word)]
-    while rest and _is_assignment(rest[0]):
-        rest.pop(0)
+    words = options.rest[wrapper.skipped_operands :]
+    sets = [word for word in words if _is_assignment(word)]
+    rest = tuple(dropwhile(_is_assignment, words))
     names = tuple(word.text.partition("=")[0] for word in sets)
-    inner = replace(call, words=tuple(rest), sets=names) if rest or names else None
+    inner = replace(call, words=rest, sets=names) if rest or names else None
     return CommandEffect(classes=wrapper.classes, calls=(inner,) if inner else ())
 
 
