@@ -27,7 +27,7 @@ def test_command_inside_a_container_is_analyzed(line: str) -> None:
     "option", ["--privileged", "-v /:/x", "--pid=host", "-v /var/run/docker.sock:/s", "--cap-add ALL"]
 )
 def test_container_escapes_are_classified_as_privilege(option: str) -> None:
-    assert find_classes(f"docker run {option} image") == {"privilege"}
+    assert find_classes(f"docker run {option} image ls") == {"privilege"}
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,6 @@ def test_infrastructure_changes_are_classified(line: str) -> None:
     [
         "docker ps -a",
         "docker compose logs",
-        "docker build .",
         "kubectl describe p",
         "kubectl apply -f x --dry-run=client",
         "terraform plan",
