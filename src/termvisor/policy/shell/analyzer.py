@@ -119,7 +119,7 @@ def analyze_argv(argv: tuple[str, ...], scope: PathScope, variables: tuple[str, 
     if any(map(has_hidden_text, argv)):
         analyzer.add_finding("hidden_text", whole)
     # As with a text, what is too long is not analyzed; here its first words still are.
-    count = sum(length <= grammar.MAX_TEXT_CHARS for length in accumulate(map(len, argv)))
+    count = sum(length <= grammar.MAX_TEXT_CHARS for length in accumulate(len(word) + 1 for word in argv))
     if count < len(argv):
         analyzer.add_unanalyzed_line(" ".join(argv), whole)
     call = build_literal_call(tuple(map(replace_control_chars, argv[:count])), variables)

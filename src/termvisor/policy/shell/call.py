@@ -188,40 +188,34 @@ def parse_options(words: Sequence[ShellWord], syntax: str = "", *, stops_at_oper
     flags: list[str] = []
     values: dict[str, list[ShellWord]] = {}
     operands: list[ShellWord] = []
-    first, index, ambiguous = len(words), 0, -1
-    while index < len(words):
+    first, index, ambiguous, is_over = len(words), 0, -1, False
+    while index < len(words) and not is_over:
         word = words[index]
+        index += 1
         if word.text == "--":
-            first = min(first, index + 1)
-            operands += words[index + 1 :]
-            break
-        if not word.text.startswith("-") or word.text == "-":
-            first = min(first, index)
+            is_over = True
+        elif not word.text.startswith("-") or word.text == "-":
+            first = min(first, index - 1)
             operands.append(word)
-            if stops_at_operand:
-                operands += words[index + 1 :]
-                break
+            is_over = stops_at_operand
         else:
             word_flags, value = _split_flags(word, spec)
             flags += word_flags
             last = word_flags[-1]
             # The next word is the value, even if it looks like an option.
-            if value is None and last in spec.valued and index + 1 < len(words):
-                index += 1
+            if value is None and last in spec.valued and index < len(words):
                 value = words[index]
+                index += 1
             if value is not None:
                 values.setdefault(last, []).append(value)
-                if last in spec.final:
-                    first = min(first, index + 1)
-                    operands += words[index + 1 :]
-                    break
             elif last not in spec.known:
-                ambiguous = index + 1
-        index += 1
+                ambiguous = index
+            is_over = last in spec.final
+    first = min(first, index)
+    operands += words[index:]
     unknown = tuple(flag for flag in dict.fromkeys(flags) if not spec.is_known(flag))
-    return ParsedOptions(
-        tuple(flags), values, tuple(operands), tuple(words[first:]), unknown, first == ambiguous < len(words)
-    )
+    is_ambiguous = first == ambiguous < len(words)
+    return ParsedOptions(tuple(flags), values, tuple(operands), tuple(words[first:]), unknown, is_ambiguous)
 
 
 def iterate_readings(words: Sequence[ShellWord], syntax: str) -> Iterator[ParsedOptions]:

@@ -27,7 +27,7 @@ from termvisor.policy.shell.call import (
     merge_effects,
     parse_options,
 )
-from termvisor.policy.shell.programs import cloud, file, git, interpreter, network, system, terminal, wrapper
+from termvisor.policy.shell.programs import file, git, interpreter, machine, network, terminal, wrapper
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 OperandUse = Literal["none", "all", "rest", "sources", "target"]
@@ -41,7 +41,7 @@ _PRINT_CODE = re.compile(
 )
 
 
-class ProgramRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ProgramEffectRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The effect of a program or verb. Texts are lists separated by spaces, options as in `OptionSyntax`."""
 
     options: str = ""
@@ -66,14 +66,14 @@ class ProgramRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     skips: tuple[int, ...] = (0,)
     """The possible numbers of operands before the program that the operands name."""
     verbs: dict[str, str] = {}
-    """First operands by what they do: `reads`, or a class. `*` is any other, which else has an unknown effect."""
+    """First operands by what they do: `reads`, `runs` (a program) or a class. `*`: any other, else unknown."""
     groups: str = ""
     """First operands that the same verbs follow, such as `docker compose`."""
     options_first: bool = False
     """True if the first operand ends the options."""
     analyze: str = ""
     """The function in `programs` for what the other fields cannot express: `file.find`."""
-    rules_by_verb: dict[str, ProgramRule] = {}
+    rules_by_verb: dict[str, ProgramEffectRule] = {}
     """Filled from ``verbs`` and from the lines of verbs."""
 
     @property
@@ -81,7 +81,7 @@ class ProgramRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         fields = (self.options, *self.effects, self.dry_run, self.file_options, self.script_options)
         return " ".join(filter(None, fields))
 
-    def adopt_verbs(self, names: str, rule: ProgramRule) -> ProgramRule:
+    def adopt_verbs(self, names: str, rule: ProgramEffectRule) -> ProgramEffectRule:
         """Add verbs with this rule, which inherits options, effects and dry runs, and return their rule."""
         inner = replace(
             rule,
@@ -97,16 +97,19 @@ class ProgramRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     def build_verbs(self) -> None:
         """Add the rules of ``verbs`` and ``groups``. Lines of single verbs replace them."""
         for effect, names in self.verbs.items():
-            self.adopt_verbs(names, ProgramRule(options="*", classes="" if effect == "reads" else effect))
+            rule = (
+                ProgramEffectRule(options="*", runs="program") if effect == "runs" else ProgramEffectRule(options="*")
+            )
+            self.adopt_verbs(names, replace(rule, classes="" if effect in ("reads", "runs") else effect))
         self.rules_by_verb.update(dict.fromkeys(self.groups.split(), self))
 
 
-def analyze_by_rule(rule: ProgramRule, call: ProgramCall) -> CommandEffect:
+def analyze_by_rule(rule: ProgramEffectRule, call: ProgramCall) -> CommandEffect:
     """Return the effect of a call, whose words are a program or verb and its arguments."""
     syntax, is_prefix = rule.syntax, bool(rule.rules_by_verb or rule.runs)
     has_prefix = is_prefix or rule.options_first
     readings = list(iterate_readings(call.arguments, syntax)) if has_prefix else [parse_options(call.arguments, syntax)]
-    if not has_prefix and _asks_for_help(readings[0]):
+    if not has_prefix and _is_help_request(readings[0]):
         return NO_EFFECT
     effects = [effect for options in readings for effect in _analyze_inner(rule, call, options)]
     effects += [effect for options in readings for effect in _analyze_options(rule, call, options)]
@@ -118,17 +121,17 @@ def analyze_by_rule(rule: ProgramRule, call: ProgramCall) -> CommandEffect:
     return merge_effects(*effects, _ANALYZERS[rule.analyze](call, readings[0]) if rule.analyze else NO_EFFECT)
 
 
-def _asks_for_help(options: ParsedOptions) -> bool:
+def _is_help_request(options: ParsedOptions) -> bool:
     return len(options.flags) == 1 and options.flags[0] in HELP_FLAGS and not options.values
 
 
-def _analyze_options(rule: ProgramRule, call: ProgramCall, options: ParsedOptions) -> Iterator[CommandEffect]:
+def _analyze_options(rule: ProgramEffectRule, call: ProgramCall, options: ParsedOptions) -> Iterator[CommandEffect]:
     operands = options.operands
     is_missing = (rule.needs == "argument" and not call.arguments) or (rule.needs == "operand" and not operands)
     found = [
         classes
         for names, classes in rule.effects.items()
-        if options.has(*_list_names(names)) and not (classes == "inline_code" and _only_prints(call))
+        if options.has(*_list_names(names)) and not (classes == "inline_code" and _is_print_only(call))
     ]
     if options.is_dry_run(rule.dry_run) and not options.unknown and not found:
         return
@@ -155,7 +158,7 @@ def _analyze_options(rule: ProgramRule, call: ProgramCall, options: ParsedOption
     )
 
 
-def _only_prints(call: ProgramCall) -> bool:
+def _is_print_only(call: ProgramCall) -> bool:
     return len(call.arguments) == 2 and _PRINT_CODE.fullmatch(call.arguments[1].text) is not None
 
 
@@ -163,7 +166,7 @@ def _list_names(syntax: str) -> list[str]:
     return [name.rstrip("=") for name in syntax.split()]
 
 
-def _analyze_inner(rule: ProgramRule, call: ProgramCall, options: ParsedOptions) -> Iterator[CommandEffect]:
+def _analyze_inner(rule: ProgramEffectRule, call: ProgramCall, options: ParsedOptions) -> Iterator[CommandEffect]:
     """Yield the effects of the verb, program or command line that the operands name."""
     if rule.rules_by_verb and options.rest:
         yield _analyze_verb(rule, replace(call, words=options.rest))
@@ -181,7 +184,7 @@ def _analyze_inner(rule: ProgramRule, call: ProgramCall, options: ParsedOptions)
         yield CommandEffect(calls=(inner,) if inner else ())
 
 
-def _analyze_verb(rule: ProgramRule, call: ProgramCall) -> CommandEffect:
+def _analyze_verb(rule: ProgramEffectRule, call: ProgramCall) -> CommandEffect:
     verb = call.words[0]
     if not verb.is_known or verb.is_pattern:
         return classify("dynamic")
@@ -202,11 +205,11 @@ def is_assignment(word: ShellWord) -> bool:
     return word.text.partition("=")[0].isidentifier() and "=" in word.text
 
 
-def _load_rules() -> dict[str, ProgramRule]:
+def _load_rules() -> dict[str, ProgramEffectRule]:
     """Return the rule of each program. Lines of verbs follow the line of their program."""
     data = files("termvisor.policy.shell").joinpath("programs.toml").read_bytes()
-    rules: dict[str, ProgramRule] = {}
-    for names, rule in msgspec.toml.decode(data, type=dict[str, ProgramRule]).items():
+    rules: dict[str, ProgramEffectRule] = {}
+    for names, rule in msgspec.toml.decode(data, type=dict[str, ProgramEffectRule]).items():
         *path, last = re.split(r"(?<=\S): ", names)
         if path:
             outer = rules[path[0]]
@@ -223,7 +226,7 @@ RULES_BY_PROGRAM = _load_rules()
 # Functions by module and name, as the table names them.
 _ANALYZERS: dict[str, EffectAnalyzer] = {
     f"{module.__name__.rpartition('.')[2]}.{name.removeprefix('analyze_')}": value
-    for module in (cloud, file, git, interpreter, network, system, terminal, wrapper)
+    for module in (file, git, interpreter, machine, network, terminal, wrapper)
     for name, value in vars(module).items()
     if name.startswith("analyze_")
 }

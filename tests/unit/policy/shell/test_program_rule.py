@@ -5,12 +5,12 @@ import pytest
 
 from termvisor.model.action.policy import COMMAND_CLASSES
 from termvisor.policy.shell.call import build_literal_call
-from termvisor.policy.shell.program_rule import RULES_BY_PROGRAM, ProgramRule, analyze_by_rule
+from termvisor.policy.shell.program_rule import RULES_BY_PROGRAM, ProgramEffectRule, analyze_by_rule
 from tests.unit.policy.policy_requests import find_classes
 
 
 def analyze_with(line: str, **fields: object) -> set[str]:
-    rule = ProgramRule(**fields)
+    rule = ProgramEffectRule(**fields)
     rule.build_verbs()
     return set(analyze_by_rule(rule, build_literal_call(tuple(line.split()))).classes)
 
@@ -29,12 +29,12 @@ def test_rules_accept_calls_without_arguments_and_return_known_classes() -> None
 def test_every_class_in_the_table_exists() -> None:
     rules = [*RULES_BY_PROGRAM.values(), *(v for r in RULES_BY_PROGRAM.values() for v in r.rules_by_verb.values())]
     named = {name for rule in rules for text in (rule.classes, *rule.effects.values()) for name in text.split()}
-    assert (named | {name for rule in rules for name in rule.verbs}) - {"reads", *COMMAND_CLASSES} == set()
+    assert (named | {name for rule in rules for name in rule.verbs}) - {"reads", "runs", *COMMAND_CLASSES} == set()
 
 
 def test_field_that_a_rule_does_not_have_is_refused() -> None:
     with pytest.raises(msgspec.ValidationError, match="harmles"):
-        msgspec.toml.decode('"x" = { harmles = "-a" }', type=dict[str, ProgramRule])
+        msgspec.toml.decode('"x" = { harmles = "-a" }', type=dict[str, ProgramEffectRule])
 
 
 @pytest.mark.parametrize(

@@ -100,16 +100,6 @@ def _find_print_files(words: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
     return tuple(file for option, file in pairs if option.text in ("-fprint", "-fprintf", "-fls", "-fprint0"))
 
 
-def analyze_fd(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
-    """Analyze `fd -x rm`, which runs a program for what it finds."""
-    flags = ("-x", "-X", "--exec", "--exec-batch")
-    index = next((i for i, word in enumerate(call.arguments) if word.text.partition("=")[0] in flags), None)
-    if index is None:
-        return NO_EFFECT
-    words = (*call.arguments[index + 1 :], ShellWord("./*", is_pattern=True))
-    return merge_effects(classify("unknown_effect"), CommandEffect(calls=(replace(call, words=words),)))
-
-
 def analyze_mode(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     """Analyze chmod. Recursive, set-user-id and world-writable changes count; `chmod +x script` does not."""
     options = parse_options(

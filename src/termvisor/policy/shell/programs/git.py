@@ -8,6 +8,7 @@ from termvisor.policy.shell.call import (
     merge_effects,
     parse_options,
 )
+from termvisor.policy.shell.programs.network import parse_host
 from termvisor.policy.shell.word import ShellWord
 
 # Prefixes of git settings that make git run a program.
@@ -32,17 +33,6 @@ def analyze_checkout(call: ProgramCall, options: ParsedOptions) -> CommandEffect
     is_new = options.has("-b", "-B", "--orphan", "-t", "--track")
     names_path = any(word.text == "--" for word in call.arguments) or paths[:1] in (["."], ["*"], ["./"], [":/"])
     return classify("git_discard", when=names_path or (not is_new and len(paths) > 1))
-
-
-def analyze_restore(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
-    return classify("git_discard", when=not options.has("--staged", "-S") or options.has("--worktree", "-W"))
-
-
-def analyze_remove(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
-    if options.has("--cached") or options.is_dry_run("-n --dry-run"):
-        return CommandEffect()
-    is_wide = options.has("-r") or any(word.is_pattern or not word.is_known for word in options.operands)
-    return CommandEffect(classes=("destructive_delete" if is_wide else "delete",), writes=options.operands)
 
 
 def analyze_config(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
@@ -76,6 +66,6 @@ def _sets_code(word: ShellWord) -> bool:
 def _find_host(text: str) -> str:
     """Return the host of `https://host/x` or `git@host:x`; empty for the name of a remote or a path."""
     if "://" in text:
-        return text.partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")[0]
+        return parse_host(text)
     before, colon, _ = text.partition(":")
     return before.rpartition("@")[2] if colon and "/" not in before and "@" in before else ""

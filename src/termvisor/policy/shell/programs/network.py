@@ -5,8 +5,6 @@ import re
 from msgspec.structs import replace
 
 from termvisor.policy.shell.call import (
-    NO_EFFECT,
-    UNKNOWN_EFFECT,
     CommandEffect,
     ParsedOptions,
     ProgramCall,
@@ -25,7 +23,6 @@ _LOCAL_HOST = re.compile(r"^(?:localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0|.*
 _REMOTE_PATH = re.compile(r"^(?:[^/:@\s]+@)?([\w.-]+):")
 _DATA_OPTIONS = ("-d", "--data", "--data-binary", "--data-urlencode", "-F", "--form", "--json", "--data-ascii")
 _FILE_OPTIONS = ("-T", "--upload-file", "--post-file", "--body-file")
-_UPLOAD = CommandEffect(classes=("network_exfiltration",), hosts=(UNKNOWN_HOST,))
 
 
 def parse_host(text: str) -> str:
@@ -126,9 +123,7 @@ def analyze_remote_copy(call: ProgramCall, options: ParsedOptions) -> CommandEff
 def analyze_raw_connection(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     """Analyze nc, socat, telnet and ftp, which send bytes to another machine. `-e` gives it a shell."""
     texts = [word.text.casefold() for word in call.arguments]
-    runs = options.has("-e", "-c", "--exec", "--sh-exec", "--lua-exec") or any(
-        re.search(r"(?:exec|system|shell):", text) for text in texts
-    )
+    runs = options.has("-e", "-c", "--exec") or any(re.search(r"(?:exec|system|shell):", text) for text in texts)
     hosts = _parse_hosts([word.text for word in options.operands[:1]] or [UNKNOWN_HOST])
     # socat addresses have their own syntax, with the host anywhere in them.
     if call.name == "socat":
@@ -148,14 +143,3 @@ def analyze_name_lookup(call: ProgramCall, options: ParsedOptions) -> CommandEff
     """Analyze DNS lookups. The name can carry another program's output."""
     is_computed = call.substituted and not all(word.is_known for word in call.arguments)
     return classify("network_exfiltration", when=is_computed)
-
-
-def analyze_object_store(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
-    """Analyze object store clients. The last operand of a copy is its target."""
-    words = [word.text for word in options.operands]
-    verbs = ("cp", "mv", "sync", "rsync", "copy", "copyto", "move", "rcp", "put", "upload")
-    reads = ("ls", "lsd", "lsl", "lsf", "size", "du", "cat", "about", "version", "help", "tree", "check", "stat")
-    is_copy = any(verb in words[:2] for verb in verbs)
-    sends = is_copy and bool(words) and (":" in words[-1] or call.name in ("transfer", "croc"))
-    is_read = call.name == "aws" or (bool(words) and words[0] in reads)
-    return merge_effects(_UPLOAD if sends else NO_EFFECT, NO_EFFECT if is_read else UNKNOWN_EFFECT)

@@ -59,16 +59,3 @@ def analyze_xargs(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
         inner = replace(call, words=tuple(words), input_text=None, fed_by=())
         effects.append(CommandEffect(calls=(inner,) if reading.rest else ()))
     return merge_effects(*effects)
-
-
-def analyze_parallel(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
-    """Analyze `parallel`. Words before `:::` are a command line; the others are its arguments or command lines."""
-    texts = [
-        word.text for word in parse_options(call.arguments, "-j= -a= -I= --jobs= --joblog=", stops_at_operand=True).rest
-    ]
-    end = next((index for index, text in enumerate(texts) if text.startswith(":::")), len(texts))
-    line = " ".join(texts[:end]).replace("{}", UNKNOWN_TEXT)
-    commands = [text for text in texts[end:] if not text.startswith(":::")] if not texts[:end] else []
-    lines = [f"{line} {UNKNOWN_TEXT}"] if line else commands
-    scripts = tuple(ShellWord(text, call.start, call.end) for text in lines)
-    return CommandEffect(scripts=scripts, classes=("dynamic",) if not scripts and call.reads_stdin else ())

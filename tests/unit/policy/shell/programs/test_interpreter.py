@@ -46,7 +46,7 @@ def test_inline_code_is_classified(name: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["print(1)", "print('a', 1 + 2)", 'print("x")', "import sys; print(sys.version)"])
-def test_code_that_only_prints_is_harmless(code: str) -> None:
+def test_code_that_is_print_only_is_harmless(code: str) -> None:
     assert find_classes(f"python3 -c {shlex.quote(code)}") == set()
 
 

@@ -1,4 +1,4 @@
-"""Container, cluster and cloud tools: commands run inside them, and changes to resources."""
+"""Container, cluster and cloud tools, package managers and the kernel's settings."""
 
 import re
 
@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from termvisor.policy.path_rules import PathScope, resolve_path
 from termvisor.policy.shell.call import (
-    NO_EFFECT,
     CommandEffect,
     ParsedOptions,
     ProgramCall,
@@ -14,7 +13,6 @@ from termvisor.policy.shell.call import (
     merge_effects,
     parse_options,
 )
-from termvisor.policy.shell.programs.network import analyze_object_store
 
 # Host folders whose mount gives a container control over the machine.
 _HOST_PATH = re.compile(
@@ -80,11 +78,12 @@ def analyze_cloud(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     words = [word.text for word in options.operands]
     changes, reads = (any(map(pattern.match, words[:6])) for pattern in (_CLOUD_CHANGE, _CLOUD_READ))
     is_token = _TOKEN_COMMAND.search(" ".join(words[:4]))
+    is_upload = words[:1] == ["s3"] and words[1:2] != ["ls"] and len(words) > 3 and words[-1].startswith("s3:")
     is_api = words[:1] == ["api"] or any(word.text == "--cli-input-json" for word in call.arguments)
     return merge_effects(
         classify("credential_read", when=is_token),
         classify("network_exfiltration", when=call.name == "gh" and words[:2] == ["gist", "create"]),
-        analyze_object_store(call, options) if call.name == "aws" else NO_EFFECT,
+        classify("network_exfiltration", "network", when=is_upload),
         classify(
             "infrastructure",
             when=(changes or (is_api and any(w.text.startswith(("-X", "--method")) for w in call.arguments)))
@@ -94,6 +93,12 @@ def analyze_cloud(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     )
 
 
-def analyze_terraform(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
-    """Analyze terraform and tofu, which can also destroy through options such as `plan -destroy`."""
-    return classify("infrastructure", when=any("destroy" in word.text for word in call.arguments))
+def analyze_packages(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
+    """Analyze yarn, which installs packages if it gets no arguments."""
+    return classify("package_change", when=call.name == "yarn" and not call.arguments)
+
+
+def analyze_sysctl(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
+    """Analyze sysctl, which only prints the settings that it gets without a value."""
+    is_change = options.has("-w", "-p", "--load", "--system", "--write") or any("=" in w.text for w in call.arguments)
+    return classify("service_change", when=is_change or call.reads_stdin)
