@@ -21,12 +21,13 @@ from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 DOWNLOADERS = ("curl", "wget", "fetch", "aria2c", "lwp-request", "http", "https", "xh", "lynx", "ftp")
 SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "csh", "tcsh", "yash", "elvish", "nu")
-_CODE_FLAGS = ("-c", "-e", "-E", "-r", "-p", "--eval", "--print")
+# Options whose value is code, if the table declares that they have one.
+_CODE_FLAGS = ("-c", "-e", "-E", "-p", "--eval", "--print")
 _SED_BODY = r"(?:\\.|(?!(?P=mark))[^\\])*"
 _SED_ADDRESS = r"(?:\d+|\$|/(?:\\.|[^/\\])*/I?)"
 # One command of sed that neither runs a program nor writes a file.
 _SED_COMMAND = re.compile(
-    rf"(?:{_SED_ADDRESS}(?:\s*,\s*[+~]?{_SED_ADDRESS})?\s*!?\s*)?(?:[pdDgGhHlnNPqQxz={{}}]\d*"
+    rf"(?:{_SED_ADDRESS}(?:\s*,\s*[+~]?{_SED_ADDRESS})?\s*!?\s*)?(?:[pdDgGhHlnNPqQxz={{}}]\d*|[:btT]\s*\w*"
     rf"|[sy](?P<mark>[^\w\s\\]){_SED_BODY}(?P=mark){_SED_BODY}(?P=mark)[gpiIM\d]*|[aic](?:\\|\s)[^\n]*|#[^\n]*)[\s;]*",
     re.DOTALL,
 )
@@ -43,12 +44,12 @@ _DROP_STATEMENT = re.compile(
 _CLIENT_ESCAPE = re.compile(
     r"(?:^|[\s;'\"])(?:\.(?:shell|system|load|import|output|once|excel|cd|backup|save|log|open)\b|\\!|\\[gowi]\b|\\copy|!)"
     r"|\\!|\\o|\|"
-    r"|\bprogram\s*'|\binto\s+(?:out|dump)file\b|load_extension|writefile|\bsystem\b|\b(?:do|call|create)\b|\beval\b|\bconfig\b",
+    r"|\bprogram\s*'|\binto\s+(?:out|dump)file\b|load_extension|writefile|\b(?:pg|lo)_\w+\s*\(|dblink|setval|\bsystem\b|\b(?:do|call|create)\b|\beval\b|\bconfig\b",
     re.IGNORECASE,
 )
 _READING_STATEMENT = re.compile(
-    r"^\s*(?:select|show|explain|describe|desc|with|pragma\s+\w+\s*;?$|\\[dlz]|\.(?:tables|schema|databases|indexes|dump)\b"
-    r"|get|keys|info|ping|ttl|type|exists|llen|lrange|hgetall|scan|dbsize)",
+    r"^\s*(?:select|show|explain(?!.*analy[sz]e)|describe|desc|pragma\s+\w+\s*;?$|\\[dlz]|\.(?:tables|schema|databases|indexes|dump)\b"
+    r"|(?:get|keys|info|ping|ttl|type|exists|llen|lrange|hgetall|scan|dbsize)$)",
     re.IGNORECASE,
 )
 _DROP_TASK = re.compile(r"^(?:db:(?:drop|reset|purge|truncate\w*|schema:load|migrate:reset)|flush|sqlflush|reset_db)$")
@@ -117,7 +118,7 @@ def analyze_language(call: ProgramCall, options: ParsedOptions) -> CommandEffect
         return classify("remote_code")
     if (module := options.find_value("-m")) and call.name.startswith(("python", "pypy")):
         return CommandEffect(calls=(replace(call, words=(module, *options.rest)),))
-    if options.has(*_CODE_FLAGS):
+    if not options.values.keys().isdisjoint(_CODE_FLAGS):
         return NO_EFFECT
     words = options.rest
     # Editors run what follows `+`, except the number of a line.

@@ -20,11 +20,10 @@ _HOST_PATH = re.compile(
 )
 _CLOUD_CHANGE = re.compile(
     r"^(?:delete|terminate|remove|rm|rb|destroy|purge|stop|deregister|detach|revoke|put|update|create|reset|disable|merge"
-    r"|close|modify|restore|run(?=-)|start|reboot|attach|deploy|set|edit|cancel|replace)(?:-|$)"
+    r"|close|modify|restore|run|start|reboot|attach|deploy|set|edit|cancel|replace|invoke|call|execute|exec|import|submit"
+    r"|publish|send|add|enable|apply|approve|rollback|move|rename|transfer|grant|assign|push)(?:-|$)"
 )
-_CLOUD_READ = re.compile(
-    r"^(?:describe|list|ls|get|show|view|status|checks|diff|search|help|version|info|head|browse)(?:-|$)"
-)
+_CLOUD_READ = re.compile(r"^(?:describe|list|ls|get|show|view|status|checks|diff|search|help|version|info|head)(?:-|$)")
 _TOKEN_COMMAND = re.compile(
     r"^(?:auth token|auth print-|auth application-default print-|secrets? (?:versions )?access|account get-access-token"
     r"|secretsmanager get-secret|ssm get-parameter|configure get|keyvault secret show|sts get-session|ecr get-login)"
@@ -76,7 +75,9 @@ def analyze_cluster_read(call: ProgramCall, _options: ParsedOptions) -> CommandE
 def analyze_cloud(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     """Analyze aws, gcloud, az, gh and doctl, whose first words contain the verb."""
     words = [word.text for word in options.operands]
-    changes, reads = (any(map(pattern.match, words[:6])) for pattern in (_CLOUD_CHANGE, _CLOUD_READ))
+    # The verb follows the group. In some tools there are several groups.
+    depth = 2 if call.name in ("aws", "gh", "glab") else 5
+    changes, reads = any(map(_CLOUD_CHANGE.match, words[1:6])), any(map(_CLOUD_READ.match, words[1:depth]))
     is_token = _TOKEN_COMMAND.search(" ".join(words[:4]))
     is_upload = words[:1] == ["s3"] and words[1:2] != ["ls"] and len(words) > 3 and words[-1].startswith("s3:")
     is_api = words[:1] == ["api"] or any(word.text == "--cli-input-json" for word in call.arguments)

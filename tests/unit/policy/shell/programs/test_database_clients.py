@@ -31,7 +31,17 @@ def test_other_statements_have_no_class(line: str) -> None:
     assert find_classes(line) == set()
 
 
-@pytest.mark.parametrize("line", ["psql", "mysql -e 'delete from a where b=1'", "psql -f x.sql", "rails db:seed"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "psql",
+        "mysql -e 'delete from a where b=1'",
+        "psql -f x.sql",
+        "rails db:seed",
+        "psql -c 'explain analyze delete from a where b'",
+        "redis-cli getdel a",
+    ],
+)
 def test_statement_that_does_not_only_read_has_an_unknown_effect(line: str) -> None:
     assert find_classes(line) == {"unknown_effect"}
 

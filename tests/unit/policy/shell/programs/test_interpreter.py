@@ -58,6 +58,14 @@ def test_code_that_may_do_more_than_print_is_inline_code(code: str) -> None:
     assert find_classes(f"python3 -c {shlex.quote(code)}") == {"inline_code"}
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["python3 -E x.py", "perl -p x.pl", "ruby -p x.rb", "node -r ./x.js y.js", "bash -p x.sh"],
+)
+def test_flags_of_a_language_do_not_hide_the_file_that_it_runs(line: str) -> None:
+    assert find_classes(line) == {"unknown_effect"}
+
+
 def test_a_python_module_may_be_a_known_program() -> None:
     assert find_classes("python -m pip install x") == {"package_change"}
     assert find_classes("python -m pytest -c x") == {"unknown_effect"}

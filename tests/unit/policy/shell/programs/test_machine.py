@@ -76,5 +76,19 @@ def test_secrets_of_a_cluster_or_cloud_are_credentials() -> None:
         assert find_classes(line) == {"credential_read"}
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "aws lambda invoke list",
+        "gh workflow run list",
+        "gcloud functions call list",
+        "npm audit fix",
+        "npm version patch",
+    ],
+)
+def test_operand_named_like_a_reading_verb_hides_nothing(line: str) -> None:
+    assert find_classes(line) & {"infrastructure", "unknown_effect"} != set()
+
+
 def test_an_unknown_verb_is_dynamic() -> None:
     assert find_classes("docker $X c") == find_classes("kubectl $X") == {"dynamic"}
