@@ -4,6 +4,7 @@ Invariant: any part that cannot be analyzed (too deep, too long, invalid, known 
 class and is never ignored.
 """
 
+import posixpath
 import re
 import shlex
 from itertools import accumulate
@@ -21,6 +22,7 @@ from termvisor.policy.shell.call import (
     ProgramCall,
     build_literal_call,
     get_program_name,
+    merge_effects,
 )
 from termvisor.policy.shell.call_extractor import extract_calls
 from termvisor.policy.shell.grammar import SyntaxNode
@@ -51,6 +53,7 @@ _WRAPPERS = frozenset(n for n, rule in RULES_BY_PROGRAM.items() if rule.runs or 
 _WRAPPED_PROGRAMS = frozenset(
     (*interpreter.SHELLS, *_WRAPPERS, *["rm", "rmdir", "unlink", "shred", "dd", "find", "truncate", "mkfs"])
 )
+_PROGRAM_FOLDERS = ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin")
 # Classes of calls whose arguments may contain code.
 _HIDING_CLASSES = frozenset(("unknown_effect", "bypass", "environment"))
 # Code that removes something, in a text for an unknown program or in another language.
@@ -199,11 +202,17 @@ class _CommandAnalyzer:
         name = "mkfs" if call.name.startswith("mkfs.") else call.name
         if name.startswith(grammar.DISABLED_COMMENT):  # no program has such a name
             return NO_EFFECT
-        is_bare = "/" not in call.words[0].text or name in RULES_BY_PROGRAM
-        if is_bare and len(call.arguments) == 1 and call.arguments[0].text in HELP_FLAGS:
+        # A file in any other folder, or with capital letters, is only named like the known program.
+        path = call.words[0].text
+        is_installed = path == path.casefold() and (
+            "/" not in path or posixpath.dirname(resolve_path(path, self._scope)) in _PROGRAM_FOLDERS
+        )
+        if is_installed and len(call.arguments) == 1 and call.arguments[0].text in HELP_FLAGS:
             return NO_EFFECT
         if name in RULES_BY_PROGRAM:
-            return analyze_by_rule(RULES_BY_PROGRAM[name], call)
+            effect = analyze_by_rule(RULES_BY_PROGRAM[name], call)
+            is_harmless = is_installed or wrapper.is_account_launch(call)
+            return effect if is_harmless else merge_effects(effect, UNKNOWN_EFFECT)
         index = next((i for i, word in enumerate(call.words) if i and get_program_name(word) in _WRAPPED_PROGRAMS), 0)
         return replace(UNKNOWN_EFFECT, calls=(replace(call, words=call.words[index:]),) if index else ())
 

@@ -64,6 +64,14 @@ def test_function_that_does_not_multiply_is_no_fork_bomb(text: str) -> None:
     assert "fork_bomb" not in find_classes(text)
 
 
+@pytest.mark.parametrize(
+    "line", ["./ls", "/tmp/ls -l", "~/bin/git status", "LS", "bin/cat x", "/bin/../tmp/ls", "./ls --help"]
+)
+def test_file_named_like_a_known_program_has_an_unknown_effect(line: str) -> None:
+    assert find_classes(line) == {"unknown_effect"}
+    assert find_classes("/bin/ls; /usr/bin/git status; //bin/ls --help") == set()
+
+
 @pytest.mark.parametrize("line", ["cat <&3", "cat <&-", "ls >&2", "exec 3<&0", "cat <&3-"])
 def test_descriptor_is_not_a_file(line: str) -> None:
     assert (analyze_text(line).reads, analyze_text(line).writes) == ((), ())

@@ -1,5 +1,7 @@
 """Wrappers: programs such as sudo and env whose arguments contain another program to run."""
 
+import sys
+
 from msgspec.structs import replace
 
 from termvisor.policy.shell.call import (
@@ -20,7 +22,7 @@ ACCOUNT_LAUNCHER = "termvisor.accounts.launcher"
 
 def is_account_launch(call: ProgramCall) -> bool:
     """Return True if the call runs the account launcher module with a Python interpreter."""
-    if call.name != "python":
+    if call.words[0].text != sys.executable:  # another file of this name may do anything
         return False
     module = parse_options(call.arguments, "-m= -W= -X=", stops_at_operand=True).find_value("-m")
     return module is not None and module.text == ACCOUNT_LAUNCHER

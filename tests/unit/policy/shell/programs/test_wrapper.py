@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 
 from termvisor.policy.shell.program_rule import RULES_BY_PROGRAM
@@ -43,7 +45,7 @@ def test_sudo_may_write_a_file_or_start_a_shell() -> None:
     assert find_classes("cat x | sudo -s") == {"privilege", "dynamic"}
 
 
-START = "/opt/venv/bin/python3 -P -m termvisor.accounts.launcher ~/.config/termvisor openai/work --"
+START = f"{sys.executable} -P -m termvisor.accounts.launcher ~/.config/termvisor openai/work --"
 
 
 def test_a_start_under_an_account_does_not_hide_what_it_runs() -> None:
