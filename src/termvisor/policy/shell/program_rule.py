@@ -109,7 +109,8 @@ def analyze_by_rule(rule: ProgramEffectRule, call: ProgramCall) -> CommandEffect
     syntax, is_prefix = rule.syntax, bool(rule.rules_by_verb or rule.runs)
     has_prefix = is_prefix or rule.options_first
     readings = list(iterate_readings(call.arguments, syntax)) if has_prefix else [parse_options(call.arguments, syntax)]
-    if not has_prefix and _is_help_request(readings[0]):
+    # An interpreter passes `--help` on to its code.
+    if not has_prefix and not rule.analyze.startswith("interpreter.") and _is_help_request(readings[0]):
         return NO_EFFECT
     effects = [effect for options in readings for effect in _analyze_inner(rule, call, options)]
     effects += [effect for options in readings for effect in _analyze_options(rule, call, options)]
@@ -189,9 +190,7 @@ def _analyze_verb(rule: ProgramEffectRule, call: ProgramCall) -> CommandEffect:
     if not verb.is_known or verb.is_pattern:
         return classify("dynamic")
     inner = rule.rules_by_verb.get(verb.text, rule.rules_by_verb.get("*"))
-    if inner is None:
-        return NO_EFFECT if [word.text for word in call.arguments] == ["--help"] else UNKNOWN_EFFECT
-    return analyze_by_rule(inner, call)
+    return UNKNOWN_EFFECT if inner is None else analyze_by_rule(inner, call)
 
 
 def _build_inner_call(call: ProgramCall, words: tuple[ShellWord, ...]) -> ProgramCall | None:

@@ -82,5 +82,28 @@ def test_a_verb_inherits_options_and_effects_of_its_program() -> None:
 def test_help_of_a_program_or_verb_is_harmless_but_not_that_of_a_wrapped_one() -> None:
     for line in ("rm --help", "git push --help", "kubectl delete pod x --help", "frobnicate --version"):
         assert find_classes(line) == set()
-    for line in ("./x --help", "python x.py --help", "bash -c 'rm -rf x' --help", "docker run x --help"):
+    for line in (
+        "./x --help",
+        "python x.py --help",
+        "bash -c 'rm -rf x' --help",
+        "docker run x --help",
+        "eval 'rm -rf x;' --help",
+    ):
         assert find_classes(line) != set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "kill -10 1",
+        "kill -9 -0",
+        "mkfs.vfat -n x /dev/sda",
+        "mkfs.ext4 -l x /dev/sda",
+        "mount -l a b",
+        "swapon -a",
+        "fc -l -s",
+    ]
+    + ["yarn add x --dry-run", "awk 'BEGIN{system(1)}' --help", "nft -f x", "git frob --help"],
+)
+def test_option_of_another_meaning_is_no_dry_run(line: str) -> None:
+    assert find_classes(line) != set()

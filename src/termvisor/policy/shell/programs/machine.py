@@ -95,8 +95,23 @@ def analyze_cloud(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
 
 
 def analyze_packages(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
-    """Analyze yarn, which installs packages if it gets no arguments."""
-    return classify("package_change", when=call.name == "yarn" and not call.arguments)
+    """Analyze yarn, which installs without arguments and, like others, ignores the options of a dry run."""
+    ignores = call.name in (
+        "yarn",
+        "pnpm",
+        "bundle",
+        "gem",
+        "pipx",
+        "go",
+        "port",
+        "snap",
+        "flatpak",
+        "dnf",
+        "yum",
+        "opkg",
+    )
+    is_dry = any(word.text.startswith(("--dry-run", "--simulate")) for word in call.arguments)
+    return classify("package_change", when=(ignores and is_dry) or (call.name == "yarn" and not call.arguments))
 
 
 def analyze_sysctl(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
