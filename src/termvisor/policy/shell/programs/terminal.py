@@ -21,10 +21,10 @@ _TMUX_RUN_COMMAND_NAMES = (
 _TMUX_RUN_COMMANDS = frozenset(_TMUX_RUN_COMMAND_NAMES.split())
 _TMUX_READ_COMMAND_NAMES = (
     "ls list-sessions list-windows lsw list-panes lsp list-clients lsc list-keys list-commands list-buffers"
-    " show-options show show-environment show-messages show-hooks display-message display capture-pane capturep has-session"
-    " has info attach attach-session a select-pane selectp select-window selectw switch-client resize-pane resizep"
-    " next-window previous-window last-window last-pane rename-window rename-session detach-client detach show-buffer"
-    " start-server"
+    " show-options show show-environment show-messages show-hooks display-message display capture-pane capturep"
+    " has-session has info attach attach-session a select-pane selectp select-window selectw switch-client resize-pane"
+    " resizep next-window previous-window last-window last-pane rename-window rename-session detach-client detach"
+    " show-buffer start-server"
 )
 _TMUX_READ_COMMANDS = frozenset(_TMUX_READ_COMMAND_NAMES.split())
 
