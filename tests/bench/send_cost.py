@@ -38,6 +38,8 @@ per_minute = 100_000
 id = "bench"
 when = { actor = ["robot"], kind = ["send_text"] }
 answer = "allow"
+[commands]
+unknown_effect = "allow"
 """
 ROBOT = Actor(kind="robot", uid=1000, pid=1)
 

@@ -36,6 +36,8 @@ per_minute = 100_000
 id = "tests"
 when = { kind = ["send_text", "send_keys", "spawn", "notify", "run_workflow"] }
 answer = "allow"
+[commands]
+unknown_effect = "allow"
 """
 REPEAT_AFTER_S = 2.0
 """Seconds after which the user repeats a command: the daemon may have died before receiving it."""

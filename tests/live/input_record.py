@@ -48,6 +48,8 @@ per_minute = 100_000
 id = "tests"
 when = { actor = ["robot"], kind = ["send_text"] }
 answer = "allow"
+[commands]
+unknown_effect = "allow"
 """
 ReceivedInput = tuple[str, str, str]
 """The program, the pane's first process, and the word."""

@@ -21,6 +21,8 @@ unproven_prompt = true
 id = "tests"
 when = { kind = ["spawn", "send_text", "reserve", "release"] }
 answer = "allow"
+[commands]
+unknown_effect = "allow"
 """
 TRACKED = {
     "accounts": [

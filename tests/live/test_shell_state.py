@@ -17,6 +17,8 @@ POLICY = """
 id = "programs_may_type"
 when = { actor = ["robot"], kind = ["send_text"] }
 answer = "allow"
+[commands]
+unknown_effect = "allow"
 """
 
 

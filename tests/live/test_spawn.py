@@ -18,6 +18,8 @@ POLICY = """
 id = "programs_may_start"
 when = { actor = ["robot"], kind = ["spawn"] }
 answer = "allow"
+[commands]
+unknown_effect = "allow"
 """
 
 

@@ -50,6 +50,8 @@ POLICY = """
 id = "robots_may_start"
 when = { kind = ["spawn"] }
 answer = "allow"
+[commands]
+unknown_effect = "allow"
 """
 
 

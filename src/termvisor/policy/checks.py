@@ -99,14 +99,17 @@ def check_rules(case: PolicyCase) -> Iterator[VerdictReason]:
 
 
 def check_command_classes(case: PolicyCase) -> Iterator[VerdictReason]:
-    """Yield a reason for each command class. A rule that allows a class by name overrides its ask, not its deny."""
+    """Yield a reason for each command class. A rule that allows a class by name overrides its ask, not its deny.
+
+    A rule that allows programs by name also overrides the ask of their unknown effects.
+    """
     if case.analysis is None:
         return
     allowed_classes = {
         name
         for rule in case.policy.rules
-        if rule.answer == "allow" and rule.when.command and matches_rule(rule, case.request, case.analysis)
-        for name in rule.when.command
+        if rule.answer == "allow" and matches_rule(rule, case.request, case.analysis)
+        for name in (*rule.when.command, *(("unknown_effect",) if rule.when.program else ()))
     }
     first_texts = {finding.name: finding.text for finding in reversed(case.analysis.findings)}
     for name in dict.fromkeys(finding.name for finding in case.analysis.findings):
@@ -119,6 +122,8 @@ def check_command_classes(case: PolicyCase) -> Iterator[VerdictReason]:
 
 def _find_class_answer(case: PolicyCase, name: str) -> PolicyAnswer:
     command_class = COMMAND_CLASSES[name]
+    if name == "unknown_effect" and _is_readonly_program(case.request.action):
+        return "allow"
     default = command_class.human if case.is_human else command_class.others
     if name != "network" or name in case.policy.commands:
         return case.policy.commands.get(name, default)
@@ -145,6 +150,10 @@ def check_capabilities(case: PolicyCase) -> Iterator[VerdictReason]:
     ):
         yield VerdictReason("capability", "filesystem", "ask", "the path is known only at run time")
     yield from _check_typing(case)
+
+
+def _is_readonly_program(action: Action) -> bool:
+    return isinstance(action, RunProgram) and find_readonly_program(action.argv, action.cwd) is not None
 
 
 def _uses_network(action: Action) -> bool:
@@ -254,7 +263,9 @@ def _matches_command(rule: PolicyRule, analysis: CommandAnalysis | None) -> bool
     if analysis is None:
         return False
     programs = [_matches_any_glob(when.program, name) for name in analysis.programs]
-    classes = [name in when.command for name in analysis.classes]
+    # Naming a program is consent to effects that only the program itself knows.
+    consented = {"unknown_effect"} if when.program and rule.answer == "allow" else set()
+    classes = [name in when.command for name in analysis.classes - consented]
     return _has_enough_matches(rule, when.program, programs) and _has_enough_matches(rule, when.command, classes)
 
 

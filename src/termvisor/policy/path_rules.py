@@ -30,12 +30,24 @@ _HARMLESS_DEVICE = re.compile(
 )
 _DISK = re.compile(r"^/dev/(?:[shv]d[a-z*?\[]|nvme|mmcblk|r?disk|mapper/|md\d|dm-|loop\d|mem|kmem|xvd)")
 _SOCKET = re.compile(r"^/dev/(?:tcp|udp)/([^/]+)")
-_AUTORUN_FILE = re.compile(
-    r"(?:^|/)(?:\.(?:bash|zsh)(?:rc|env|_profile|_login|_logout|_aliases)|\.z(?:shenv|shrc|profile|login)|\.profile"
-    r"|\.bashrc|\.inputrc|\.xinitrc|\.xsessionrc|\.tmux\.conf|\.vimrc|\.gitconfig|\.config/(?:fish|autostart|systemd|git"
-    r"|nvim|tmux)/.*|\.git/(?:hooks/.*|config)|launchagents/.*|launchdaemons/.*|crontabs?/.*|authorized_keys)$",
+# Files that shells, editors, agents, multiplexers and key stores read when they start.
+_CONFIGURATION = re.compile(
+    r"(?:^|/)(?:\.(?:bash|zsh)(?:rc|env|_profile|_login|_logout|_aliases)|\.z(?:shenv|shrc|profile|login|logout)|\.k?shrc"
+    r"|\.(?:profile|inputrc|xinitrc|xprofile|xsessionrc|pam_environment|vimrc|gvimrc|exrc|nanorc|emacs|screenrc|lesskey|gdbinit"
+    r"|tmux\.conf|gitconfig|npmrc|pypirc|netrc|curlrc|wgetrc|mcp\.json|claude\.json|wezterm\.lua|envrc|aider\.conf\.yml)"
+    r"|\.config/(?:fish|autostart|systemd|git|nvim|tmux|zsh|environment\.d|opencode|kitty|wezterm|emacs|gh|goose)/.*"
+    r"|\.(?:claude|codex|gemini|opencode|cursor|copilot|aider|vim|emacs\.d|aws|kube|docker|password-store|oh-my-zsh)/.*"
+    r"|opencode\.json|\.git/(?:hooks/.*|config|info/attributes)|\.husky/.*|launchagents/.*|launchdaemons/.*|crontabs?/.*"
+    r"|authorized_keys)$",
     re.IGNORECASE,
 )
+_CONFIGURATION_NAMES = (
+    ".bashrc .zshrc .profile .bash_profile .gitconfig .vimrc .tmux.conf .claude/settings.json .codex/config.toml"
+    " .gemini/settings.json .mcp.json .claude.json .config/fish/config.fish .git/hooks/pre-commit .git/config .npmrc"
+)
+# Names that a pattern such as `~/.claud?/settings.json` is compared with.
+_CONFIGURATION_TAILS = tuple(tuple(name.split("/")) for name in _CONFIGURATION_NAMES.split())
+_TEMPORARY_FOLDER = re.compile(r"^/(?:private/)?(?:var/)?tmp(?:/|$)|^/dev/shm(?:/|$)|^/var/folders/")
 _SYSTEM_FOLDER = re.compile(
     r"^/(?:etc|usr|boot|lib\w*|bin|sbin|var/(?:spool/cron|lib)|opt|system|library)/", re.IGNORECASE
 )
@@ -163,7 +175,32 @@ def classify_path(path: str) -> PathKind:
         return "disk"
     if _SOCKET.match(path):
         return "socket"
-    return "system" if _SYSTEM_FOLDER.match(path) or _AUTORUN_FILE.search(path) else ""
+    return "system" if _SYSTEM_FOLDER.match(path) or is_configuration(path) else ""
+
+
+def is_configuration(path: str) -> bool:
+    """Return True if the path, or a file that the pattern may match, configures a shell, an agent or keys."""
+    is_pattern = _GLOB.search(path) is not None
+    return bool(_CONFIGURATION.search(path)) or (
+        is_pattern and any(matches_path_tail(path, tail) for tail in _CONFIGURATION_TAILS)
+    )
+
+
+def is_outside(path: str, scope: PathScope) -> bool:
+    """Return True if the resolved path is neither in the current folder nor in a folder for temporary files."""
+    if not path.startswith(("/", "~")):
+        return path.startswith("..")
+    is_inside = bool(scope.cwd) and f"{path}/".startswith(f"{scope.cwd.rstrip('/')}/")
+    return not is_inside and not _TEMPORARY_FOLDER.match(path) and not _HARMLESS_DEVICE.match(path)
+
+
+def matches_path_tail(pattern: str, tail: tuple[str, ...]) -> bool:
+    """Return True if the pattern may match a path that ends with these names; after an empty name, from the root."""
+    parts = pattern.casefold().rstrip("/").split("/")
+    names = parts[-len(tail) :]
+    if len(names) < len(tail) or (not tail[0] and len(parts) != len(tail)):
+        return False
+    return all(bool(part) == bool(name) and _matches_name(part, name) for part, name in zip(names, tail, strict=True))
 
 
 def get_socket_host(path: str) -> str:

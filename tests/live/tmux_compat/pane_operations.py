@@ -17,6 +17,8 @@ per_minute = 100_000
 id = "programs_may_do_everything"
 when = { actor = ["robot"] }
 answer = "allow"
+[commands]
+unknown_effect = "allow"
 """
 
 

@@ -124,7 +124,7 @@ def _with_short_timeout(one: readonly_program.ReadOnlyProgram) -> readonly_progr
     ],
 )
 async def test_other_programs_are_never_run(scene, argv, cwd):
-    scene.policy.write_text('[[rule]]\nid = "all"\nwhen = { kind = ["run_program"] }\nanswer = "allow"\n')
+    scene.policy.write_text('[[rule]]\nid = "all"\nwhen = { program = ["*"] }\nanswer = "allow"\n')
     with pytest.raises(Unsupported):
         await scene.run_program(argv, cwd=cwd)
     assert (await scene.list_audit())[-1][:2] == ("outcome", "failed")

@@ -85,7 +85,11 @@ async def test_the_file_is_read_again_when_it_changes(checker, path):
     path.write_text('[[rule]]\nid = "none"\nanswer = "deny"\n')
     assert await check_text(checker, "make test") == "deny"
     path.write_text('[[rule]]\nid = "robots"\nanswer = "allow"\nwhen = { actor = ["robot"] }\n')
+    assert await check_text(checker, "ls -la", ME) == "allow"
+    assert await check_text(checker, "make test", ME) == "ask"
+    path.write_text('[[rule]]\nid = "robots"\nanswer = "allow"\nwhen = { actor = ["robot"], program = ["make"] }\n')
     assert await check_text(checker, "make test", ME) == "allow"
+    assert await check_text(checker, "make --eval='x:;ls'", ME) == "ask"
 
 
 async def test_an_invalid_file_keeps_the_previous_policy(checker, path):

@@ -45,7 +45,10 @@ def test_allow_rule_must_match_every_program_and_class() -> None:
     assert not matches_rule(build_rule("allow", program=("make",)), REQUEST, EXAMINED)
     assert matches_rule(build_rule("allow", program=("make", "rm")), REQUEST, EXAMINED)
     assert not matches_rule(build_rule("allow", command=("delete",)), REQUEST, EXAMINED)
-    assert matches_rule(build_rule("allow", command=("destructive_delete",)), REQUEST, EXAMINED)
+    assert not matches_rule(build_rule("allow", command=("destructive_delete",)), REQUEST, EXAMINED)
+    assert matches_rule(build_rule("allow", command=("destructive_delete", "unknown_effect")), REQUEST, EXAMINED)
+    both = build_rule("allow", command=("destructive_delete",), program=("make", "rm"))
+    assert matches_rule(both, REQUEST, EXAMINED)
 
 
 def test_unknown_program_matches_no_allow_rule() -> None:

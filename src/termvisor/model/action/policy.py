@@ -114,7 +114,10 @@ class RuleCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class PolicyRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One rule. `allow` overrides only the default and the `ask` of the command classes that it names."""
+    """One rule. `allow` overrides only the default and the `ask` of the command classes that it names.
+
+    If it names programs, it also overrides the `ask` of `unknown_effect`.
+    """
 
     id: Annotated[str, Meta(description="Its name in verdicts and in the audit log.", min_length=1, max_length=80)]
     answer: Annotated[PolicyAnswer, Meta(description="allow, ask or deny.")]
@@ -226,6 +229,7 @@ COMMAND_CLASSES: dict[str, CommandClass] = {
         CommandClass("inline_code", "ask", "ask", "runs code of another language, which is not analyzed"),
         CommandClass("remote_code", "ask", "ask", "runs code from another machine"),
         CommandClass("fork_bomb", "deny", "deny", "starts itself endlessly"),
+        CommandClass("unknown_effect", "allow", "ask", "runs a program or code whose effects are not known"),
         CommandClass("environment", "allow", "ask", "sets a variable that makes other programs run or load code"),
         CommandClass("privilege", "ask", "ask", "runs as another user, or outside its container"),
         CommandClass("bypass", "allow", "ask", "acts on terminals or on Termvisor itself, bypassing the gate"),
@@ -233,7 +237,8 @@ COMMAND_CLASSES: dict[str, CommandClass] = {
         CommandClass("destructive_delete", "ask", "ask", "removes whole folders, or everything that matches a pattern"),
         CommandClass("system_delete", "deny", "deny", "removes the root, a system folder or a home folder"),
         CommandClass("disk", "ask", "deny", "writes to a disk device, or creates or removes file systems"),
-        CommandClass("system_write", "allow", "ask", "writes to the system, or to a file that runs at login"),
+        CommandClass("system_write", "ask", "ask", "writes to the system, or configures a shell, an agent or keys"),
+        CommandClass("outside_write", "ask", "ask", "writes outside the current folder and those for temporary files"),
         CommandClass("permissions", "ask", "ask", "changes permissions, owners or accounts widely"),
         CommandClass("protected_path", "ask", "ask", "names a folder that is never written to"),
         CommandClass("credential_read", "ask", "ask", "reads keys, tokens or passwords"),

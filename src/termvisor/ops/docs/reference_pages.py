@@ -161,12 +161,16 @@ Every action is checked by several sources: the deny list, hooks, rules, command
 `filesystem`, `network`, …), protected panes, quiet hours and rate limits. **The strictest answer wins**, and all
 reasons are recorded.
 
-- `allow` by a rule replaces the default, and the `ask` of a command class that the rule names. It overrides nothing
-  else, so an `ask` or `deny` rule never makes an answer less strict. Text that cannot be parsed (`unparsed`) or is
+- `allow` by a rule replaces the default, and the `ask` of a command class that the rule names; if it names programs,
+  also the `ask` of `unknown_effect`. It does so only where all of its conditions match. It overrides nothing else, so
+  an `ask` or `deny` rule never makes an answer less strict. Text that cannot be parsed (`unparsed`) or is
   invisible (`hidden_text`) requires at least approval, whatever the file says.
 - `allow` by a hook overrides nothing. A hook that crashes, times out or could not be called counts as `deny`.
 - `~/.ssh`, `~/.gnupg` and Termvisor's own config, policy and data are never written to, whatever the file says.
   Symbolic links are resolved before the check, except inside command lines.
+- A program is harmless only if it is known to be. A table declares which programs, verbs and options only read, and
+  what the others do. All else (scripts, build tools, editors, an option that the table does not list) has the class
+  `unknown_effect`. `--help`, `--version` and dry runs of known programs are harmless.
 - Commands are classified by their structure, through quotes, wrappers (`sudo`, `env`, `xargs`, `ssh host`, `bash -c`,
   …), pipes into a shell and here-documents. Commands that cannot be parsed, or are known only at run time, require
   approval. Aliases, functions and scripts defined elsewhere are not inspected."""

@@ -4,41 +4,70 @@ Invariant: any part that cannot be analyzed (too deep, too long, invalid, known 
 class and is never ignored.
 """
 
+import posixpath
 import re
 import shlex
+from itertools import accumulate
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.policy import path_rules
 from termvisor.policy.path_rules import PathScope, find_never_written_folder, resolve_path
 from termvisor.policy.shell import grammar
-from termvisor.policy.shell.call import CommandEffect, EffectAnalyzer, ProgramCall, build_literal_call
+from termvisor.policy.shell.call import (
+    NO_EFFECT,
+    UNKNOWN_EFFECT,
+    CommandEffect,
+    ProgramCall,
+    build_literal_call,
+    get_program_name,
+    merge_effects,
+)
 from termvisor.policy.shell.call_extractor import extract_calls
 from termvisor.policy.shell.grammar import SyntaxNode
-from termvisor.policy.shell.programs import collect_analyzers, database, interpreter, secret, wrapper
+from termvisor.policy.shell.program_rule import HELP_FLAGS, RULES_BY_PROGRAM, analyze_by_rule
+from termvisor.policy.shell.programs import interpreter, wrapper
+from termvisor.policy.shell.secret_paths import has_secret_path, is_naming_program, is_secret_path
 from termvisor.policy.shell.word import RESERVED_CHARS, ShellWord
 
 # Nested scripts can multiply. Beyond these limits a command counts as unparsed, which requires approval.
-MAX_DEPTH, MAX_CALLS, MAX_FOLDERS, MAX_WORDS = 12, 400, 8, 4096
-_CODE_VARIABLE_NAMES = (
-    "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV PROMPT_COMMAND PS0 PS1 PS4 IFS PATH"
-    " GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER GIT_EDITOR PAGER EDITOR VISUAL MANPAGER LESSOPEN"
-    " PYTHONSTARTUP PYTHONPATH PERL5OPT PERL5LIB RUBYOPT NODE_OPTIONS SHELLOPTS BASHOPTS ZDOTDIR HOME FPATH"
-)
+MAX_DEPTH, MAX_CALLS, MAX_FOLDERS = 12, 400, 8
 # Variables that make programs load or run code.
-_CODE_VARIABLES = frozenset(_CODE_VARIABLE_NAMES.split())
+_CODE_VARIABLE = re.compile(
+    r"^(?:(?:LD|DYLD|BASH|GIT|PYTHON|PERL5|RUBY|NODE|LESS|MAN|PSQL|GCONV)_?\w*|\w*(?:COMMAND|PAGER|EDITOR|BROWSER|ASKPASS|WRAPPER)"
+    r"|ENV|PS[0-4]|IFS|PATH|VISUAL|SHELL|SHELLOPTS|ZDOTDIR|HOME|FPATH|VIMINIT|EXINIT|INPUTRC|MAKEFLAGS|MAKEFILES|XDG_\w+"
+    r"|TAR_OPTIONS|RSYNC_RSH|CVS_RSH|\w*JAVA\w*OPTI\w*|CDPATH|GLOBIGNORE|TERMINFO|PROMPT\w*)$"
+)
 # Shells in which `#` starts a comment even at the prompt; zsh needs INTERACTIVE_COMMENTS for that.
 _SHELLS_WITH_COMMENTS = ("sh", "bash", "dash", "ksh", "fish")
 _MAY_BE_PATH = re.compile(r"[/.~*?\[]")
 _BACKGROUND = re.compile(r"(?<![&>|])&(?![&>])")
-_INTERACTIVE_PROGRAMS = frozenset((*interpreter.CODE_FLAGS_BY_LANGUAGE, *database.CLIENTS.split()))
-_SCRIPT_RUNNERS = frozenset((*interpreter.SHELLS, *interpreter.CODE_FLAGS_BY_LANGUAGE, "source", ".", "make"))
-_ANALYZERS_BY_PROGRAM: dict[str, tuple[EffectAnalyzer, ...]] = collect_analyzers()
+_INTERACTIVE_PROGRAMS = frozenset(
+    name for name, rule in RULES_BY_PROGRAM.items() if rule.analyze in ("interpreter.language", "interpreter.client")
+)
+_SCRIPT_RUNNERS = frozenset((*interpreter.SHELLS, *_INTERACTIVE_PROGRAMS, "source", ".", "make"))
+# Programs whose arguments belong to another program.
+_WRAPPERS = frozenset(n for n, rule in RULES_BY_PROGRAM.items() if rule.runs or n in ("xargs", "parallel"))
+# Programs that may follow the name of an unknown wrapper.
+_WRAPPED_PROGRAMS = frozenset(
+    (*interpreter.SHELLS, *_WRAPPERS, *["rm", "rmdir", "unlink", "shred", "dd", "find", "truncate", "mkfs"])
+)
+_PROGRAM_FOLDERS = ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin")
+# Classes of calls whose arguments may contain code.
+_HIDING_CLASSES = frozenset(("unknown_effect", "bypass", "environment"))
+# Code that removes something, in a text for an unknown program or in another language.
+_REMOVING_CODE = re.compile(
+    r"(?<![\w.-])(?:\S*/)?(?:rm|rmdir|unlink|shred|truncate|dd|mkfs[.\w]*|wipefs)\s+[^\s|&;]"
+    r"|\brmtree\b|\brm(?:dir)?Sync\b|unlinkSync|\bremove_dir(?:_all|ectory)\b|\bos\.(?:remove|unlink|system)|(?<!\S)-delete\b"
+)
 _HIDDEN_CHARS = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-_HISTORY_EVENT = re.compile(r"!(?=[^\s=(\"'])")
+_HISTORY_EVENT = re.compile(r"(?<![\[${\\])!(?=[^\s=(\"'])")
+# Escaped characters and single-quoted texts, outside double quotes.
+_SINGLE_QUOTED = re.compile(r"""\\.|'[^']*(?:'|$)|("(?:\\.|[^"\\])*"?)""", re.DOTALL)
 
 
 class CommandFinding(Struct, frozen=True):
@@ -92,10 +121,11 @@ def analyze_argv(argv: tuple[str, ...], scope: PathScope, variables: tuple[str, 
     analyzer = _CommandAnalyzer(text, scope)
     if any(map(has_hidden_text, argv)):
         analyzer.add_finding("hidden_text", whole)
-    # Scripts in longer arguments are not parsed, so some of their effects would go unnoticed.
-    if sum(map(len, argv)) > grammar.MAX_TEXT_CHARS or len(argv) > MAX_WORDS:
-        analyzer.add_finding("unparsed", whole)
-    call = build_literal_call(tuple(map(replace_control_chars, argv[:MAX_WORDS])), variables)
+    # As with a text, what is too long is not analyzed; here its first words still are.
+    count = sum(length <= grammar.MAX_TEXT_CHARS for length in accumulate(len(word) + 1 for word in argv))
+    if count < len(argv):
+        analyzer.add_unanalyzed_line(" ".join(argv), whole)
+    call = build_literal_call(tuple(map(replace_control_chars, argv[:count])), variables)
     analyzer.analyze_call(call, 0, whole)
     return analyzer.build_analysis()
 
@@ -122,6 +152,11 @@ class _CommandAnalyzer:
     def add_finding(self, name: str, span: TextSpan) -> None:
         self._findings[name, span] = None
 
+    def add_unanalyzed_line(self, line: str, span: TextSpan) -> None:
+        """Record a command line that is too long to analyze; denied patterns still apply to it."""
+        self.add_finding("unparsed", span)
+        self._add_value("lines", line)
+
     def analyze_script(self, word: ShellWord, depth: int, span: TextSpan | None) -> None:
         whole = span or (0, len(self._text))
         root = grammar.parse_script(word.text) if depth <= MAX_DEPTH else None
@@ -142,32 +177,67 @@ class _CommandAnalyzer:
         if depth > MAX_DEPTH or self._calls_left < 0:
             self.add_finding("unparsed", span)
             return
-        if any(name in _CODE_VARIABLES for name in call.sets):
+        if any(map(_CODE_VARIABLE.match, call.sets)):
             self.add_finding("environment", span)
+            self._check_hidden_code(self._text[slice(*span)], span)
         for redirect in call.redirects:
             self._record_path("reads" if redirect.direction == "in" else "writes", redirect.word, span)
+        if not call.words or call.name in (":", "true"):
+            self._check_truncation(call, span)
         if not call.words:
             return
         self._add_value("programs", call.name or "?")
         self._add_value("lines", call.text)
         if not call.name:
             self.add_finding("dynamic", span)
-        program = "mkfs" if call.name.startswith("mkfs.") else call.name
-        analyzers = _ANALYZERS_BY_PROGRAM.get(program, ())
-        self._check_any_program(call, bool(analyzers), span)
-        for analyze in analyzers:
-            self._apply_effect(analyze(call), depth, span)
-
-    def _check_any_program(self, call: ProgramCall, is_known: bool, span: TextSpan) -> None:
-        """Apply the checks common to all programs. A wrapper's words are checked with the program that it runs."""
-        if call.name in wrapper.ANALYZERS or wrapper.is_account_launch(call):
             return
-        if secret.has_secret_path(call):
+        effect = self._analyze_program(call)
+        self._check_any_program(call, "unknown_effect" in effect.classes, span)
+        self._apply_effect(effect, depth, span)
+        if not _HIDING_CLASSES.isdisjoint(effect.classes):
+            self._check_hidden_code(f"{call.text} {call.input_text.text if call.input_text else ''}", span)
+
+    def _analyze_program(self, call: ProgramCall) -> CommandEffect:
+        """Return the effect by the program's rule. An unknown program may run the program that follows its name."""
+        name = "mkfs" if call.name.startswith("mkfs.") else call.name
+        if name.startswith(grammar.DISABLED_COMMENT):  # no program has such a name
+            return NO_EFFECT
+        # A file in any other folder, or with capital letters, is only named like the known program.
+        path = call.words[0].text
+        is_installed = path == path.casefold() and (
+            "/" not in path or posixpath.dirname(resolve_path(path, self._scope)) in _PROGRAM_FOLDERS
+        )
+        if is_installed and len(call.arguments) == 1 and call.arguments[0].text in HELP_FLAGS:
+            return NO_EFFECT
+        if name in RULES_BY_PROGRAM:
+            effect = analyze_by_rule(RULES_BY_PROGRAM[name], call)
+            is_harmless = is_installed or wrapper.is_account_launch(call)
+            return effect if is_harmless else merge_effects(effect, UNKNOWN_EFFECT)
+        index = next((i for i, word in enumerate(call.words) if i and get_program_name(word) in _WRAPPED_PROGRAMS), 0)
+        return replace(UNKNOWN_EFFECT, calls=(replace(call, words=call.words[index:]),) if index else ())
+
+    def _check_hidden_code(self, text: str, span: TextSpan) -> None:
+        if _REMOVING_CODE.search(text):
+            self.add_finding("inline_code", span)
+
+    def _check_truncation(self, call: ProgramCall, span: TextSpan) -> None:
+        """Classify `> file` and `: > file`, which empty the file."""
+        files = [redirect.word for redirect in call.redirects if redirect.direction != "in"]
+        if any(path_rules.classify_path(resolve_path(word.text, self._scope)) != "nothing" for word in files):
+            self.add_finding("delete", span)
+
+    def _check_any_program(self, call: ProgramCall, may_write: bool, span: TextSpan) -> None:
+        """Apply the checks common to all programs. A wrapper's words are checked with the program that it runs."""
+        if call.name in _WRAPPERS or wrapper.is_account_launch(call):
+            return
+        if has_secret_path(call):
             self.add_finding("credential_read", span)
-        may_write = not is_known or call.name in interpreter.ANALYZERS
+        may_write = may_write or call.name in _SCRIPT_RUNNERS
         protected = [word for word in call.arguments if self._is_never_written(word)]
-        if any(may_write or word.is_pattern for word in protected) and not secret.is_naming_program(call.name):
+        if any(may_write or word.is_pattern for word in protected) and not is_naming_program(call.name):
             self.add_finding("protected_path", span)
+        if may_write and any(map(self._is_configuration, call.arguments)):
+            self.add_finding("system_write", span)
         self._check_created_files(call, span)
         following = self._text[span[1] :]
         if _reads_following_lines(call) and following.strip(" ;&|)\n") and "\n" in following:
@@ -179,6 +249,9 @@ class _CommandAnalyzer:
         names = {call.name, *(word.text.rpartition("/")[2].casefold() for word in words)}
         for name in names & self._class_by_created_file.keys():
             self.add_finding(self._class_by_created_file[name], span)
+
+    def _is_configuration(self, word: ShellWord) -> bool:
+        return path_rules.is_configuration(resolve_path(word.text.rpartition("=")[2], self._scope))
 
     def _is_never_written(self, word: ShellWord) -> bool:
         if not _MAY_BE_PATH.search(word.text):
@@ -220,17 +293,20 @@ class _CommandAnalyzer:
 
     def _classify_access(self, kind: str, path: str, span: TextSpan) -> None:
         meaning = path_rules.classify_path(path)
-        if kind == "removes" and path_rules.is_system_root(path, self._scope):
+        is_root = kind == "removes" and path_rules.is_system_root(path, self._scope)
+        if is_root:
             self.add_finding("system_delete", span)
         if meaning == "socket":
             self._add_value("hosts", path_rules.get_socket_host(path))
             self.add_finding("network_exfiltration" if kind == "writes" else "network", span)
-        elif kind == "reads" and secret.is_secret_path(path):
+        elif kind == "reads" and is_secret_path(path):
             self.add_finding("credential_read", span)
         elif meaning == "disk" and kind != "reads":
             self.add_finding("disk", span)
         elif meaning == "system" and kind != "reads":
             self.add_finding("system_write", span)
+        elif not meaning and not is_root and kind != "reads" and path_rules.is_outside(path, self._scope):
+            self.add_finding("outside_write", span)
 
     def _change_folder(self, word: ShellWord) -> None:
         """Add the target folder of a `cd`. Keep the old folders, because the `cd` may be in a branch or fail."""
@@ -274,25 +350,5 @@ def replace_control_chars(text: str) -> str:
 
 def has_history_expansion(text: str) -> bool:
     """Return True if the text has `!!`, `!rm` or `^old^new`, which a shell expands outside single quotes."""
-    if any(line.lstrip().startswith("^") for line in text.split("\n")):
-        return True
-    for match in _HISTORY_EVENT.finditer(text):
-        before = text[: match.start()]
-        is_pattern = before.endswith(("[", "$", "{", "\\"))
-        if not is_pattern and not _is_single_quoted(before):
-            return True
-    return False
-
-
-def _is_single_quoted(before: str) -> bool:
-    """Return True if a single quote is open at the end, ignoring those after a backslash or in double quotes."""
-    quote = ""
-    is_escaped = False
-    for char in before:
-        if is_escaped:
-            is_escaped = False
-        elif char == "\\" and quote != "'":
-            is_escaped = True
-        elif char in "\"'" and quote in ("", char):
-            quote = "" if quote else char
-    return quote == "'"
+    is_event = _HISTORY_EVENT.search(_SINGLE_QUOTED.sub(r"\1", text))
+    return bool(is_event) or any(line.lstrip().startswith("^") for line in text.split("\n"))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Literal
 
 from msgspec import Struct
@@ -19,6 +20,11 @@ _NAME_BY_ALIAS = {f"g{name}": name for name in _GNU_NAMES.split()} | {
     "netcat": "nc",
     "gawk": "awk",
 }
+
+
+_TRUE_VALUES = frozenset(("", "true", "yes", "1", "client", "server", "all"))
+# Limits the readings of `kubectl -x a -y b …` with undeclared options.
+_MAX_READINGS = 4
 
 
 class ShellRedirect(Struct, frozen=True):
@@ -96,8 +102,11 @@ class CommandEffect(Struct, frozen=True, kw_only=True):
 
 
 NO_EFFECT = CommandEffect()
-EffectAnalyzer = Callable[[ProgramCall], CommandEffect]
-"""Function that analyzes a call of one program."""
+EffectAnalyzer = Callable[[ProgramCall, "ParsedOptions"], CommandEffect]
+"""Function that analyzes a call of one program with its options."""
+
+
+UNKNOWN_EFFECT = CommandEffect(classes=("unknown_effect",))
 
 
 def classify(*classes: str, when: object = True) -> CommandEffect:
@@ -107,79 +116,129 @@ def classify(*classes: str, when: object = True) -> CommandEffect:
 
 def merge_effects(*effects: CommandEffect) -> CommandEffect:
     """Combine effects by concatenating their lists, without repeating classes."""
-    lists = {name: sum((getattr(effect, name) for effect in effects), ()) for name in CommandEffect.__struct_fields__}
+    some = [effect for effect in effects if effect != NO_EFFECT]
+    if len(some) < 2:
+        return some[0] if some else NO_EFFECT
+    lists = {name: sum((getattr(effect, name) for effect in some), ()) for name in CommandEffect.__struct_fields__}
     return CommandEffect(**lists | {"classes": tuple(dict.fromkeys(lists["classes"]))})
+
+
+class OptionSyntax(Struct, frozen=True):
+    """The options of a program, declared as text: `-a -b= --long --name= *`.
+
+    `=` follows options with a value, `=.` those whose value ends the options. `*`: any other option is harmless.
+    """
+
+    known: frozenset[str]
+    valued: frozenset[str]
+    final: frozenset[str]
+    allows_any: bool
+
+    def is_known(self, flag: str) -> bool:
+        """Return True if the option is declared, or abbreviates a declared one."""
+        if self.allows_any or flag in self.known:
+            return True
+        return len(flag) > 3 and flag.startswith("--") and any(name.startswith(flag) for name in self.known)
+
+
+@lru_cache(1024)
+def parse_syntax(text: str) -> OptionSyntax:
+    names = [name for name in text.split() if name != "*"]
+    valued, final = (frozenset(name.rstrip("=.") for name in names if name.endswith(end)) for end in ("=", "=."))
+    return OptionSyntax(frozenset(name.rstrip("=.") for name in names), valued | final, final, "*" in text.split())
 
 
 class ParsedOptions(Struct, frozen=True):
     """``flags`` as written, with combined letters split; ``rest`` is the first operand and everything after it."""
 
     flags: tuple[str, ...]
-    values: dict[str, tuple[ShellWord, ...]]
+    values: dict[str, list[ShellWord]]
     operands: tuple[ShellWord, ...]
     rest: tuple[ShellWord, ...]
+    unknown: tuple[str, ...] = ()
+    """Options that are not declared."""
+    is_ambiguous: bool = False
+    """True if the first operand may be the value of an undeclared option before it."""
 
     def has(self, *names: str) -> bool:
         """Return True if any of the options is present. Long options may be abbreviated, as GNU programs allow."""
-        return any(_is_flag(flag, name) for flag in self.flags for name in names)
+        return any(_is_flag(flag, name) for flag in dict.fromkeys(self.flags) for name in names)
 
     def find_value(self, *names: str) -> ShellWord | None:
-        return next(
-            (values[-1] for flag, values in self.values.items() for name in names if _is_flag(flag, name)), None
-        )
+        return next(reversed(self.find_values(*names)), None)
 
     def find_values(self, *names: str) -> tuple[ShellWord, ...]:
-        return sum((values for flag, values in self.values.items() for name in names if _is_flag(flag, name)), ())
+        matches = (values for flag, values in self.values.items() if any(_is_flag(flag, name) for name in names))
+        return tuple(chain.from_iterable(matches))
+
+    def is_dry_run(self, names: str) -> bool:
+        """Return True if one of these options is given, and neither negated nor set to false."""
+        given = [name for name in names.split() if name in self.flags]
+        off = {f"--no-{name.lstrip('-')}" for name in names.split()}
+        values = {word.text.casefold() for name in given for word in self.values.get(name, ())}
+        return bool(given) and off.isdisjoint(self.flags) and values <= _TRUE_VALUES
 
 
-def parse_options(
-    words: Sequence[ShellWord], options_with_value: str = "", *, stops_at_operand: bool = False
-) -> ParsedOptions:
+def parse_options(words: Sequence[ShellWord], syntax: str = "", *, stops_at_operand: bool = False) -> ParsedOptions:
     """Parse as getopt does: `-rf`, `-u root`, `-uroot`, `--user=root`, `--`, `--rec`.
 
     With ``stops_at_operand`` the first operand ends the options.
     """
-    valued = frozenset(options_with_value.split())
+    spec = parse_syntax(syntax)
     flags: list[str] = []
-    values: dict[str, tuple[ShellWord, ...]] = {}
+    values: dict[str, list[ShellWord]] = {}
     operands: list[ShellWord] = []
-    first, index = len(words), 0
-    while index < len(words):
-        text = words[index].text
-        if text == "--":
-            first = min(first, index + 1)
-            operands += words[index + 1 :]
-            break
-        if not text.startswith("-") or text == "-":
-            first = min(first, index)
-            operands.append(words[index])
-            if stops_at_operand:
-                operands += words[index + 1 :]
-                break
+    first, index, ambiguous, is_over = len(words), 0, -1, False
+    while index < len(words) and not is_over:
+        word = words[index]
+        index += 1
+        if word.text == "--":
+            is_over = True
+        elif not word.text.startswith("-") or word.text == "-":
+            first = min(first, index - 1)
+            operands.append(word)
+            is_over = stops_at_operand
         else:
-            word_flags, value = _split_flags(words[index], valued)
+            word_flags, value = _split_flags(word, spec)
             flags += word_flags
             last = word_flags[-1]
             # The next word is the value, even if it looks like an option.
-            if value is None and last in valued and index + 1 < len(words):
-                index += 1
+            if value is None and last in spec.valued and index < len(words):
                 value = words[index]
+                index += 1
             if value is not None:
-                values[last] = (*values.get(last, ()), value)
-        index += 1
-    return ParsedOptions(tuple(flags), values, tuple(operands), tuple(words[first:]))
+                values.setdefault(last, []).append(value)
+            elif last not in spec.known:
+                ambiguous = index
+            is_over = last in spec.final
+    first = min(first, index)
+    operands += words[index:]
+    unknown = tuple(flag for flag in dict.fromkeys(flags) if not spec.is_known(flag))
+    is_ambiguous = first == ambiguous < len(words)
+    return ParsedOptions(tuple(flags), values, tuple(operands), tuple(words[first:]), unknown, is_ambiguous)
 
 
-def _split_flags(word: ShellWord, valued: frozenset[str]) -> tuple[list[str], ShellWord | None]:
+def iterate_readings(words: Sequence[ShellWord], syntax: str) -> Iterator[ParsedOptions]:
+    """Parse the options before the first operand in every possible way: an undeclared option may take a value."""
+    for _ in range(_MAX_READINGS):
+        options = parse_options(words, syntax, stops_at_operand=True)
+        yield options
+        if not options.is_ambiguous:
+            return
+        words = options.rest[1:]
+
+
+def _split_flags(word: ShellWord, spec: OptionSyntax) -> tuple[list[str], ShellWord | None]:
     """Return the flags in a word, and the value attached to the last one."""
     text = word.text
-    if text.startswith("--"):
-        name, equals, value = text.partition("=")
+    name, equals, value = text.partition("=")
+    # Some programs have long options with one dash: `terraform -chdir=x`.
+    if text.startswith("--") or (len(name) > 2 and name in spec.known):
         return [name], (_cut_word(word, value) if equals else None)
     flags = []
     for index, letter in enumerate(text[1:], 1):
         flags.append(f"-{letter}")
-        if flags[-1] in valued:
+        if flags[-1] in spec.valued:
             rest = text[index + 1 :]
             return flags, (_cut_word(word, rest) if rest else None)
     return flags, None

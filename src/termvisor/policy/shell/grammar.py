@@ -26,6 +26,8 @@ _NON_ASCII = re.compile(r"[^\x00-\x7f]")
 TextFix = tuple[int, int, bytes]
 # Replacement for a letter. No keyword of the grammar contains it.
 FILLER = b"Z"
+# Replacement for a `#`, which an analyzed text cannot contain.
+DISABLED_COMMENT = "\ue00d"
 _BACKSLASH, _DOLLAR = b"\\$"
 _ESCAPE = re.compile(rb"\\.?", re.DOTALL)
 _ESCAPED_DOLLAR = re.compile(rb"(?<!\\)(?:\\\\)*\\\$")
@@ -71,7 +73,7 @@ def disable_comments(text: str) -> str:
     chars = list(text)
     for node in root.iterate_descendants() if root else ():
         if node.kind == "comment":
-            chars[node.start] = "_"
+            chars[node.start] = DISABLED_COMMENT
     return "".join(chars)
 
 

@@ -2,6 +2,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from termvisor.model.action.policy import COMMAND_CLASSES
 from termvisor.policy.shell import CommandAnalysis, CommandFinding, analyze_argv, analyze_command, analyzer
@@ -10,6 +11,7 @@ from termvisor.policy.shell.grammar import MAX_TEXT_CHARS
 from tests.unit.policy.policy_requests import HOME, SCOPE, analyze_text, find_classes
 
 TABLE = tomllib.loads((Path(__file__).parent / "commands.toml").read_text("utf-8"))["command"]
+EVASIONS: dict[str, list[str]] = tomllib.loads((Path(__file__).parent / "evasions.toml").read_text("utf-8"))
 SAME = [
     "rm -rf /",
     "r\"m\" -r'f' /",
@@ -30,6 +32,68 @@ def test_table_covers_every_class_and_has_near_misses() -> None:
     assert len(TABLE) >= 500
     assert {name for row in TABLE for name in row["classes"]} == set(COMMAND_CLASSES)
     assert sum(not row["classes"] for row in TABLE) >= 100
+
+
+def test_every_evasion_has_exactly_its_classes() -> None:
+    found = {text: " ".join(sorted(find_classes(text))) for texts in EVASIONS.values() for text in texts}
+    expected = {text: classes for classes, texts in EVASIONS.items() for text in texts}
+    assert {text: (expected[text], found[text]) for text in found if found[text] != expected[text]} == {}
+
+
+def test_no_evasion_is_allowed_for_a_program_and_most_ask_a_person() -> None:
+    texts = [text for texts in EVASIONS.values() for text in texts]
+    asked = [text for text in texts if any(COMMAND_CLASSES[name].human != "allow" for name in find_classes(text))]
+    assert [text for text in texts if not find_classes(text)] == []
+    assert (len(texts) >= 600, len(asked) >= 500) == (True, True)
+
+
+@pytest.mark.parametrize("word", ["then", "do", "else", "elif", "fi", "done", "esac", "in", "}", "]]"])
+def test_reserved_word_in_place_of_a_program_is_unparsed(word: str) -> None:
+    assert "unparsed" in find_classes(f"{word} rm -rf /")
+
+
+@pytest.mark.parametrize("line", ["tee *", "frobnicate a*", "frobnicate c?", "frobnicate [ab]"])
+def test_pattern_in_own_folder_is_a_protected_path(line: str) -> None:
+    own = replace(SCOPE, cwd=f"{HOME}/.config/termvisor")
+    assert "protected_path" in analyze_command(line, own, "bash").classes
+    assert "protected_path" not in find_classes(line)
+
+
+@pytest.mark.parametrize("text", ["f() { ls & }", "f() { ls | wc; }", "f() { g & }; g() { ls; }", "f() { f; }"])
+def test_function_that_does_not_multiply_is_no_fork_bomb(text: str) -> None:
+    assert "fork_bomb" not in find_classes(text)
+
+
+@pytest.mark.parametrize(
+    "line", ["./ls", "/tmp/ls -l", "~/bin/git status", "LS", "bin/cat x", "/bin/../tmp/ls", "./ls --help"]
+)
+def test_file_named_like_a_known_program_has_an_unknown_effect(line: str) -> None:
+    assert find_classes(line) == {"unknown_effect"}
+    assert find_classes("/bin/ls; /usr/bin/git status; //bin/ls --help") == set()
+
+
+@pytest.mark.parametrize("line", ["cat <&3", "cat <&-", "ls >&2", "exec 3<&0", "cat <&3-"])
+def test_descriptor_is_not_a_file(line: str) -> None:
+    assert (analyze_text(line).reads, analyze_text(line).writes) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("echo x > ../a", {"outside_write"}),
+        ("touch ~/a", {"outside_write"}),
+        ("cp a /tmp/b", set()),
+        ("echo x > /dev/null", set()),
+        ("cd .. && touch a", {"outside_write"}),
+        ("mv a ../b", {"outside_write"}),
+        ("echo x > ~/.claude/settings.json", {"system_write"}),
+        ("cp x ~/.claud?/settings.json", {"system_write"}),
+        ("echo x > .mcp.json", {"system_write"}),
+        ("frobnicate ~/.bashrc", {"system_write", "unknown_effect"}),
+    ],
+)
+def test_writes_outside_the_folder_and_to_configuration_are_found(line: str, found: set[str]) -> None:
+    assert find_classes(line) == found
 
 
 @pytest.mark.parametrize("text", SAME)
@@ -90,6 +154,12 @@ def test_a_million_characters_are_rejected_quickly() -> None:
     assert find_classes("rm -rf / ; " * 100_000) == {"unparsed"}
 
 
+def test_half_a_million_words_cost_no_more_than_the_first_ones() -> None:
+    words = ("rm", "-rf", "/", *(f"-u{number}" for number in range(500_000)))
+    assert {"unparsed", "system_delete"} <= analyze_argv(words, SCOPE).classes
+    assert find_classes(" ".join(words)) == {"unparsed"}
+
+
 def test_argv_is_analyzed_without_shell_syntax() -> None:
     assert analyze_argv(("rm", "-rf", "/"), SCOPE).classes == {"destructive_delete", "system_delete"}
     assert analyze_argv(("echo", "$(rm -rf /)", ";", "rm"), SCOPE).classes == set()
@@ -147,11 +217,11 @@ def test_only_the_first_words_of_a_very_long_command_are_analyzed(monkeypatch: p
     monkeypatch.setattr(analyzer, "resolve_path", lambda text, *_: resolved.append(text) or f"/{text}")
     analysis = analyze_argv(("rm", "-r", *(f"x/{number}" for number in range(100_000))), SCOPE)
     assert {"unparsed", "destructive_delete"} <= analysis.classes
-    assert len(resolved) < 6 * analyzer.MAX_WORDS
+    assert len(resolved) < 2 * grammar.MAX_TEXT_CHARS
 
 
 def test_many_programs_for_many_paths_are_unknown() -> None:
     paths, programs = ("a",) * 2000, ("-exec", "rm", "{}", ";") * 500
     analysis = analyze_argv(("find", *paths, *programs), SCOPE)
     assert {"unparsed", "dynamic"} <= analysis.classes
-    assert len(analysis.lines) == 2
+    assert len(analysis.lines) == 3

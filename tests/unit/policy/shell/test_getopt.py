@@ -17,13 +17,13 @@ def test_combined_letters_are_separate_flags() -> None:
 
 def test_value_follows_its_option_or_is_attached() -> None:
     for line in ("-u root x", "-uroot x", "--user root x", "--user=root x", "-nu root x"):
-        found = parse_line(line, "-u --user")
+        found = parse_line(line, "-u= --user=")
         value = found.find_value("-u", "--user")
         assert (value and value.text, list_texts(found.operands)) == ("root", ["x"])
 
 
 def test_every_value_is_kept_and_the_last_one_counts() -> None:
-    found = parse_line("-e a -e b", "-e")
+    found = parse_line("-e a -e b", "-e=")
     assert (list_texts(found.find_values("-e")), found.find_value("-e")) == (["a", "b"], ShellWord("b"))
     assert found.find_value("-f") is None
 
@@ -34,7 +34,7 @@ def test_after_a_double_dash_there_are_only_operands() -> None:
 
 
 def test_a_wrapper_ends_its_options_at_the_first_operand() -> None:
-    found = parse_line("-n 5 rm -rf x", "-n", is_prefix=True)
+    found = parse_line("-n 5 rm -rf x", "-n=", is_prefix=True)
     assert (found.flags, list_texts(found.rest)) == (("-n",), ["rm", "-rf", "x"])
     assert list_texts(parse_line("-n -- rm", "", is_prefix=True).rest) == ["rm"]
 

@@ -1,45 +1,69 @@
-"""Analyze shells and other interpreters, which run scripts from arguments, pipes and files."""
+"""Programs that run code: shells, languages, editors, database clients and build tools.
+
+Code of a shell is analyzed. Code of other languages is not, except texts that only print something.
+"""
 
 import re
 
 from msgspec.structs import replace
 
-from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, merge_effects, parse_options
-from termvisor.policy.shell.programs.program_table import build_analyzers, split_names
+from termvisor.policy.shell.call import (
+    NO_EFFECT,
+    UNKNOWN_EFFECT,
+    CommandEffect,
+    ParsedOptions,
+    ProgramCall,
+    classify,
+    merge_effects,
+    parse_options,
+)
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 DOWNLOADERS = ("curl", "wget", "fetch", "aria2c", "lwp-request", "http", "https", "xh", "lynx", "ftp")
 SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "csh", "tcsh", "yash", "elvish", "nu")
-# Options whose value is code, by interpreter.
-CODE_FLAGS_BY_LANGUAGE = split_names(
-    {
-        "python pypy ipython expect ex": "-c",
-        "perl": "-e -E",
-        "ruby lua rscript osascript ghci groovy": "-e",
-        "node": "-e -p --eval --print",
-        "deno": "eval",
-        "bun": "-e --eval",
-        "php": "-r",
-        "julia": "-e -E --eval",
-        "tclsh ed": "",
-        "pwsh powershell": "-c -command -Command -EncodedCommand",
-        "vim nvim vi": "-c --cmd",
-        "emacs": "--eval -f",
-        "gdb": "-ex -x",
-    }
+# Options whose value is code, if the table declares that they have one.
+_CODE_FLAGS = ("-c", "-e", "-E", "-p", "--eval", "--print")
+_SED_BODY = r"(?:\\.|(?!(?P=mark))[^\\])*"
+_SED_ADDRESS = r"(?:\d+|\$|/(?:\\.|[^/\\])*/I?)"
+# One command of sed that neither runs a program nor writes a file.
+_SED_COMMAND = re.compile(
+    rf"(?:{_SED_ADDRESS}(?:\s*,\s*[+~]?{_SED_ADDRESS})?\s*!?\s*)?(?:[pdDgGhHlnNPqQxz={{}}]\d*|[:btT]\s*\w*"
+    rf"|[sy](?P<mark>[^\w\s\\]){_SED_BODY}(?P=mark){_SED_BODY}(?P=mark)[gpiIM\d]*|[aic](?:\\|\s)[^\n]*|#[^\n]*)[\s;]*",
+    re.DOTALL,
 )
-_SED_EXECUTE = re.compile(r"(?:^|[;{}\n\d$/])\s*e(?:\s|$)|(?:^|[;{}\s\d/$])s([^\w\s]).*\1.*\1[gpimIM\d]*e", re.DOTALL)
-_AWK_EXECUTE = re.compile(r"\bsystem\s*\(|\|\s*[\"&]|\|\s*getline|\"\s*\|")
+_AWK_QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|(?:^|[~(,!&|{;])\s*/(?:\\.|[^/\\\n])*/')
+_AWK_EXECUTE = re.compile(r"\bsystem\b|\bgetline\b|@|(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n]*>")
+_STDIN = re.compile(r"^(?:-|/+dev/(?:stdin|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+)$")
+_DROP_STATEMENT = re.compile(
+    r"\bdrop\s+(?:database|table|schema|index|view|user|role|collection|keyspace|column|owned|materialized)\b"
+    r"|\btruncate\b|\bdelete\s+from\s+[\w.\"`]+\s*(?:;|$)|\bdrop(?:database|collection|index|user)?\s*\("
+    r"|\b(?:delete|remove)many?\s*\(\s*\{\s*\}|\bflush(?:all|db)\b|^\s*drop\s|\.drop\(",
+    re.IGNORECASE,
+)
+# Commands of database clients that run programs, load code or write files.
+_CLIENT_ESCAPE = re.compile(
+    r"(?:^|[\s;'\"])(?:\.(?:shell|system|load|import|output|once|excel|cd|backup|save|log|open)\b|\\!|\\[gowi]\b|\\copy|!)"
+    r"|\\!|\\o|\|"
+    r"|\bprogram\s*'|\binto\s+(?:out|dump)file\b|load_extension|writefile|\b(?:pg|lo)_\w+\s*\(|dblink|setval|\bsystem\b|\b(?:do|call|create)\b|\beval\b|\bconfig\b",
+    re.IGNORECASE,
+)
+_READING_STATEMENT = re.compile(
+    r"^\s*(?:select|show|explain(?!.*analy[sz]e)|describe|desc|pragma\s+\w+\s*;?$|\\[dlz]|\.(?:tables|schema|databases|indexes|dump)\b"
+    r"|(?:get|keys|info|ping|ttl|type|exists|llen|lrange|hgetall|scan|dbsize)$)",
+    re.IGNORECASE,
+)
+_DROP_TASK = re.compile(r"^(?:db:(?:drop|reset|purge|truncate\w*|schema:load|migrate:reset)|flush|sqlflush|reset_db)$")
 
 
-def analyze_input(call: ProgramCall, unknown_class: str = "dynamic") -> CommandEffect:
+def analyze_input(call: ProgramCall, _options: ParsedOptions, unknown_class: str = "dynamic") -> CommandEffect:
     """Analyze the input that a program runs: literal text is a script, anything else is ``unknown_class``."""
     if any(is_download(source) for source in (*call.fed_by, *call.substituted)):
         return classify("remote_code")
     if call.input_text:
         return CommandEffect(scripts=(call.input_text,))
     if any(redirect.direction == "in" for redirect in call.redirects):
-        return classify(unknown_class, when=not all(redirect.word.is_known for redirect in call.redirects))
+        is_known = all(redirect.word.is_known for redirect in call.redirects)
+        return UNKNOWN_EFFECT if is_known else classify(unknown_class)
     if not call.fed_by:
         return NO_EFFECT
     printed = [_find_printed_text(source) for source in call.fed_by if source.words]
@@ -61,129 +85,137 @@ def _find_printed_text(call: ProgramCall) -> ShellWord | None:
     return call.input_text if call.name == "cat" and not call.arguments else None
 
 
-def _analyze_shell(call: ProgramCall) -> CommandEffect:
+def analyze_shell(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     """Analyze a shell, skipping options that start with `+`."""
-    arguments = [word for word in call.arguments if not word.text.startswith("+")]
-    options = parse_options(arguments, "-o -O --rcfile --init-file -C --init-command", stops_at_operand=True)
-    words = options.rest
-    remote = classify("remote_code", when=any(map(is_download, call.substituted)))
-    if options.has("-c", "--command"):
-        return merge_effects(remote, CommandEffect(scripts=options.find_values("--command") or words[:1]))
-    if words and words[0].text not in ("-", "/dev/stdin") and not options.has("-s"):
-        return remote if remote.classes else classify("dynamic", when=not words[0].is_known or words[0].is_pattern)
-    return merge_effects(remote, analyze_input(call))
+    rest = [word for word in options.rest if not word.text.startswith("+")]
+    words = rest if rest == list(options.rest) else parse_options(rest, "-o= -O=", stops_at_operand=True).rest
+    startup = options.find_values("--rcfile", "--init-file")
+    has_script = options.has("-c", "--command", "--commands") or rest[:1] != list(words)[:1]
+    effects = [
+        classify("remote_code", when=any(map(is_download, call.substituted))),
+        CommandEffect(
+            scripts=tuple(words[:1]) if has_script and not options.find_values("--command", "--commands") else ()
+        ),
+        classify("dynamic", when=any(_STDIN.match(word.text) or not word.is_known for word in startup)),
+        classify("unknown_effect", when=startup),
+    ]
+    if (
+        words
+        and not has_script
+        and not options.has("-s")
+        and not _STDIN.match(words[0].text)
+        and not effects[0].classes
+    ):
+        is_known = words[0].is_known and not words[0].is_pattern
+        effects.append(classify("unknown_effect" if is_known else "dynamic"))
+    # A script file may read the input as code, and its name may be another name of the input.
+    return merge_effects(*effects, NO_EFFECT if has_script else analyze_input(call, options))
 
 
-def _analyze_language(call: ProgramCall) -> CommandEffect:
-    name = call.name
-    flags = CODE_FLAGS_BY_LANGUAGE[name].split()
-    options = parse_options(call.arguments, "-m -W -X -I -O", stops_at_operand=True)
+def analyze_language(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
+    """Analyze a program that runs a file, a module or its input. Code in options is declared in the table."""
     if any(map(is_download, call.substituted)):
         return classify("remote_code")
-    if module := options.find_value("-m"):
-        return CommandEffect(calls=(replace(call, words=(module, *options.rest)),)) if "python" in name else NO_EFFECT
+    if (module := options.find_value("-m")) and call.name.startswith(("python", "pypy")):
+        return CommandEffect(calls=(replace(call, words=(module, *options.rest)),))
+    if not options.values.keys().isdisjoint(_CODE_FLAGS):
+        return NO_EFFECT
     words = options.rest
-    before = call.arguments if "--cmd" in flags else call.arguments[: len(call.arguments) - len(words)] + words[:1]
-    if any(_is_code_flag(word.text, flags) for word in before):
+    # Editors run what follows `+`, except the number of a line.
+    if any(re.match(r"\+(?!\d*$)", word.text) for word in words):
         return classify("inline_code")
-    if words and words[0].text not in ("-", "/dev/stdin"):
-        return classify("dynamic", when=not words[0].is_known)
-    fed = analyze_input(call, "inline_code")
-    return classify("inline_code") if fed.scripts else fed
+    if words and not _STDIN.match(words[0].text) and not call.reads_stdin:
+        return classify("unknown_effect" if words[0].is_known else "dynamic")
+    fed = analyze_input(call, options, "inline_code")
+    return classify("inline_code") if fed.scripts else merge_effects(fed, UNKNOWN_EFFECT)
 
 
-def _is_code_flag(text: str, flags: list[str]) -> bool:
-    """Return True for `-c`, `-c'…'`, `-pe` (combined letters), `--eval=…` and vim's `+command`."""
-    if text in flags or text.partition("=")[0] in flags:
-        return True
-    letters = "".join(flag[1] for flag in flags if len(flag) == 2)
-    cluster = re.match(r"^-[a-zA-Z0-9.]*", text) if not text.startswith("--") else None
-    is_vim = text.startswith("+") and "--cmd" in flags and not text[1:].isdigit() and text != "+"
-    return is_vim or bool(cluster and letters and re.search(f"[{letters}]", cluster[0]))
-
-
-def _analyze_eval(call: ProgramCall) -> CommandEffect:
+def analyze_eval(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
     remote = classify("remote_code", when=any(map(is_download, call.substituted)))
     text = " ".join(word.text for word in call.arguments)
     return merge_effects(remote, CommandEffect(scripts=(ShellWord(text, call.start, call.end),)))
 
 
-def _analyze_source(call: ProgramCall) -> CommandEffect:
+def analyze_source(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     file = call.arguments[:1]
-    if file and file[0].is_known and file[0].text != "/dev/stdin":
-        return NO_EFFECT
-    is_downloaded = any(map(is_download, call.substituted))
-    return merge_effects(analyze_input(call), classify("dynamic", when=not is_downloaded))
+    if file and file[0].is_known and not _STDIN.match(file[0].text):
+        return UNKNOWN_EFFECT
+    fed = analyze_input(call, options)
+    return fed if fed.scripts or fed.classes else classify("dynamic")
 
 
-def _analyze_alias(call: ProgramCall) -> CommandEffect:
+def analyze_alias(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
     texts = [word.text.partition("=")[2] for word in call.arguments if "=" in word.text]
     return CommandEffect(scripts=tuple(ShellWord(text, call.start, call.end) for text in texts if text))
 
 
-def _analyze_trap(call: ProgramCall) -> CommandEffect:
-    options = parse_options(call.arguments, stops_at_operand=True)
-    return CommandEffect(scripts=options.rest[:1]) if len(options.rest) > 1 else NO_EFFECT
+def analyze_trap(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
+    return CommandEffect(scripts=options.rest[:1] if len(options.rest) > 1 else ())
 
 
-def _analyze_command_option(call: ProgramCall) -> CommandEffect:
-    """Analyze programs whose `-c` option is a command line."""
-    classes = ("privilege",) if call.name in ("su", "runuser") else ()
-    options = parse_options(call.arguments, "-c --command -s -g --shell --run --session-command")
-    texts = options.find_values("-c", "--command", "--run", "--session-command")
-    return merge_effects(
-        CommandEffect(classes=classes, scripts=texts), analyze_input(call) if classes and not texts else NO_EFFECT
-    )
+def analyze_awk(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
+    """Analyze awk, whose program may write files and run programs."""
+    program = [_AWK_QUOTED.sub('""', word.text) for word in options.operands[:1]]
+    is_code = any(_AWK_EXECUTE.search(text) or UNKNOWN_TEXT in text for text in program)
+    return merge_effects(classify("inline_code", when=is_code), CommandEffect(reads=options.operands[1:]))
 
 
-def _analyze_command_operands(call: ProgramCall) -> CommandEffect:
-    """Analyze `watch` and `hyperfine`, whose operands are a command line."""
-    options = parse_options(
-        call.arguments, "-n -d -w -r -p -s --interval --warmup --runs --prepare", stops_at_operand=True
-    )
-    text = " ".join(word.text for word in options.rest)
-    return CommandEffect(scripts=(ShellWord(text, call.start, call.end),) if text else ())
+def analyze_sed(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
+    scripts, file = options.find_values("-e", "--expression"), options.find_value("-f", "--file")
+    files = options.operands if scripts or file else options.operands[1:]
+    texts = scripts or (() if file else options.operands[:1])
+    classes = () if all(_is_plain_sed(word.text) for word in texts) else ("inline_code",)
+    return CommandEffect(classes=classes, writes=files if options.has("-i", "--in-place") else (), reads=files)
 
 
-def _analyze_awk(call: ProgramCall) -> CommandEffect:
-    return classify("inline_code", when=any(_AWK_EXECUTE.search(word.text) for word in call.arguments))
+def _is_plain_sed(script: str) -> bool:
+    position = len(script) - len(script.lstrip(" ;\n\t"))
+    while position < len(script):
+        command = _SED_COMMAND.match(script, position)
+        if command is None or command.end() == position:
+            return False
+        position = command.end()
+    return True
 
 
-def _analyze_sed(call: ProgramCall) -> CommandEffect:
-    options = parse_options(call.arguments, "-e -f -l -s --expression --file")
-    scripts = options.find_values("-e", "--expression")
-    files = options.operands if scripts or options.find_value("-f", "--file") else options.operands[1:]
-    texts = scripts or options.operands[:1]
-    classes = ("inline_code",) if any(_SED_EXECUTE.search(word.text) for word in texts) else ()
-    return CommandEffect(classes=classes, writes=files if options.has("-i", "-I", "--in-place") else (), reads=files)
-
-
-def _analyze_arithmetic(call: ProgramCall) -> CommandEffect:
+def analyze_arithmetic(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
     """Analyze arithmetic. `let 'a[$(b)]=1'` runs b although it is quoted."""
-    return classify("dynamic", when=any("$(" in word.text or "`" in word.text for word in call.arguments))
+    # Of printf, only the name of the variable is evaluated.
+    words = parse_options(call.arguments, "-v=").find_values("-v") if call.name == "printf" else call.arguments
+    return classify("dynamic", when=any("$(" in word.text or "`" in word.text for word in words))
 
 
-def _analyze_archive(call: ProgramCall) -> CommandEffect:
-    """Analyze tar and rsync, whose options can name a program to run."""
-    options = ("--to-command", "--checkpoint-action", "--use-compress-program", "-I", "--rsync-path", "-e", "--rsh")
-    present = [word.text for word in call.arguments if word.text.partition("=")[0] in options]
-    is_plain_ssh = call.name == "rsync" and all(text in ("-e", "--rsh=ssh") for text in present)
-    return classify("dynamic", when=present and not is_plain_ssh)
+def analyze_client(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
+    """Analyze a database client: statements that read are harmless, unless they can leave the database."""
+    fed = analyze_input(call, options)
+    texts = [word.text for word in (*call.arguments, *fed.scripts)]
+    if any(_DROP_STATEMENT.search(text) for text in (*texts, " ".join(texts))):
+        return classify("database_drop")
+    values = options.find_values("-c", "-e", "--command", "--execute", "--eval")
+    is_first_file = call.name in ("sqlite3", "sqlite", "duckdb", "mysql", "mariadb")
+    operands = options.operands[:1] if call.name == "redis-cli" else options.operands[is_first_file:]
+    statements = [word.text for word in (*values, *fed.scripts, *operands)]
+    is_read = bool(statements) and all(
+        _READING_STATEMENT.match(text) and ";" not in text.rstrip("; ") for text in statements
+    )
+    return merge_effects(
+        classify("dynamic", when=fed.classes),
+        classify("inline_code", when=any(map(_CLIENT_ESCAPE.search, (*texts, *statements)))),
+        classify("unknown_effect", when=not is_read),
+    )
 
 
-ANALYZERS = build_analyzers(
-    {
-        " ".join(SHELLS): _analyze_shell,
-        " ".join(CODE_FLAGS_BY_LANGUAGE): _analyze_language,
-        "su script runuser nix-shell nix": _analyze_command_option,
-        "watch hyperfine": _analyze_command_operands,
-        "source .": _analyze_source,
-        "let test unset read declare typeset local": _analyze_arithmetic,
-        "eval": _analyze_eval,
-        "alias": _analyze_alias,
-        "trap": _analyze_trap,
-        "awk mawk": _analyze_awk,
-        "sed": _analyze_sed,
-        "tar rsync": _analyze_archive,
-    }
-)
+def analyze_task(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
+    """Analyze tasks such as `rails db:drop`, `manage.py flush` and `prisma migrate reset`."""
+    texts = [word.text for word in call.arguments]
+    is_reset = texts[:2] in (["migrate", "reset"], ["db", "push"], ["db", "drop"], ["db", "reset"])
+    drops = is_reset or any(_DROP_TASK.match(text) for text in texts)
+    return classify("database_drop") if drops else UNKNOWN_EFFECT
+
+
+def analyze_make(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
+    """Analyze make, whose code can stand in its options, variables and input."""
+    words = call.arguments
+    is_inline = any(re.match(r"--eval|-E|(?:\w*SHELL\w*|MAKEFLAGS|MAKE)\s*[:+?]?=|.*[`$!(]", w.text) for w in words)
+    reads_input = any(_STDIN.match(word.text) or word.text == "-f-" for word in words)
+    return merge_effects(UNKNOWN_EFFECT, classify("inline_code", when=is_inline or reads_input))

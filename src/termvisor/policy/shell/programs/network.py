@@ -1,11 +1,10 @@
-"""Analyze programs that reach other machines: hosts, downloads and uploads."""
+"""Programs that reach other machines: hosts, downloads and uploads."""
 
 import re
 
 from msgspec.structs import replace
 
 from termvisor.policy.shell.call import (
-    NO_EFFECT,
     CommandEffect,
     ParsedOptions,
     ProgramCall,
@@ -15,26 +14,15 @@ from termvisor.policy.shell.call import (
     parse_options,
 )
 from termvisor.policy.shell.programs.interpreter import SHELLS, analyze_input
-from termvisor.policy.shell.programs.program_table import build_analyzers
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 UNKNOWN_HOST = "?"
+# Options of ssh that may also stand after the host.
+SSH_OPTIONS = "-b= -c= -D= -E= -e= -F= -I= -i= -J= -L= -l= -m= -O= -o= -p= -Q= -R= -S= -W= -w= -B= -P="
 _LOCAL_HOST = re.compile(r"^(?:localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0|.*\.localhost)$")
 _REMOTE_PATH = re.compile(r"^(?:[^/:@\s]+@)?([\w.-]+):")
-_CURL_OPTIONS = (
-    "-o -d -F -T -H -X -u -A -e -b -c -m -x -w -K -r -C -E --output --data --data-raw --data-binary --data-urlencode"
-    " --form --form-string --upload-file --json --header --request --user --user-agent --referer --cookie"
-    " --cookie-jar --max-time --proxy --url --config --write-out --retry --connect-timeout --cacert --cert --key"
-    " --resolve --connect-to --output-dir"
-)
-_WGET_OPTIONS = (
-    "-O -o -a -P -i -t -T -U -w -Q -l -A -R -D -e --output-document --post-file --post-data --body-file --body-data"
-    " --header --user --password --tries --timeout --directory-prefix --execute --input-file"
-)
-_SSH_OPTIONS = "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B -P"
 _DATA_OPTIONS = ("-d", "--data", "--data-binary", "--data-urlencode", "-F", "--form", "--json", "--data-ascii")
 _FILE_OPTIONS = ("-T", "--upload-file", "--post-file", "--body-file")
-_UPLOAD = CommandEffect(classes=("network_exfiltration",), hosts=(UNKNOWN_HOST,))
 
 
 def parse_host(text: str) -> str:
@@ -51,18 +39,19 @@ def _parse_hosts(texts: list[str]) -> tuple[str, ...]:
     return tuple(host for host in map(parse_host, texts) if host)
 
 
-def _analyze_curl(call: ProgramCall) -> CommandEffect:
-    options = parse_options(call.arguments, _CURL_OPTIONS if call.name == "curl" else _WGET_OPTIONS)
+def analyze_curl(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
+    is_curl = call.name == "curl"
     words = (*options.operands, *options.find_values("--url"))
     hosts = _parse_hosts([word.text for word in words])
-    target = (
-        options.find_value("-o", "--output") if call.name == "curl" else options.find_value("-O", "--output-document")
-    )
-    names = [target.text] if target else [word.text.rstrip("/") for word in words]
+    output = ("-o", "--output", "-c", "--cookie-jar") if is_curl else ("-O", "--output-document", "-o", "-a")
+    targets = options.find_values(*output, "--output-dir", "-P", "--directory-prefix")
+    names = [target.text for target in targets] or [word.text.rstrip("/") for word in words]
     fetches = tuple(name.rpartition("/")[2] for name in names) if call.name == "wget" or options.has("-O", "-o") else ()
+    is_open = options.has("-K", "--config", "-i", "--input-file") and (is_curl is options.has("-K", "--config"))
     return merge_effects(
-        CommandEffect(hosts=hosts, writes=(target,) if target else (), fetches=fetches),
-        classify("dynamic", when=options.has("-K", "--config")),
+        CommandEffect(hosts=hosts, writes=targets, fetches=fetches),
+        classify("dynamic", when=is_open),
+        classify("unknown_effect", when=any(re.match(r"(?i)(?:file|dict|gopher|smb)s?:", word.text) for word in words)),
         classify("network_exfiltration", when=hosts and _has_sent_data(call, options, words)),
     )
 
@@ -75,78 +64,82 @@ def _has_sent_data(call: ProgramCall, options: ParsedOptions, words: tuple[Shell
     return bool(has_file or (call.substituted and not all(word.is_known for word in address)))
 
 
-def _analyze_ssh(call: ProgramCall) -> CommandEffect:
+def analyze_ssh(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     """Analyze ssh. The words after the host are a command line for the remote machine."""
-    options = parse_options(call.arguments, _SSH_OPTIONS, stops_at_operand=True)
-    words = parse_options(options.rest[1:], _SSH_OPTIONS, stops_at_operand=True).rest if options.rest else ()
+    later = parse_options(options.rest[1:], SSH_OPTIONS, stops_at_operand=True)
+    words = later.rest
     text = " ".join(word.text for word in words)
     is_shell = bool(words) and get_program_name(words[0]) in SHELLS
-    commands = [word.text for word in options.find_values("-o") if re.match(r"(?i)(proxy|local)command", word.text)]
+    settings = [
+        re.split(r"[=\s]+", word.text.strip(), maxsplit=1)
+        for each in (options, later)
+        for word in each.find_values("-o")
+    ]
+    commands = [setting[1] for setting in settings if setting[0].casefold().endswith("command") and setting[1:]]
     scripts = [text] if text and not is_shell else []
-    scripts += [command.replace("=", " ", 1).partition(" ")[2] for command in commands]
     run = CommandEffect(
         hosts=_parse_hosts([word.text for word in options.rest[:1]]),
-        scripts=tuple(ShellWord(script, call.start, call.end) for script in scripts),
+        scripts=tuple(ShellWord(script, call.start, call.end) for script in (*scripts, *commands)),
         calls=(replace(call, words=words, redirects=()),) if is_shell else (),
     )
     if not options.rest or is_shell:
         return run
     if not text and call.reads_stdin:
-        return merge_effects(run, analyze_input(call))
+        return merge_effects(run, analyze_input(call, options))
     return merge_effects(run, classify("network_exfiltration", when=call.reads_stdin and run.hosts))
 
 
-def _analyze_remote_copy(call: ProgramCall) -> CommandEffect:
+def analyze_remote_copy(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     """Analyze scp and rsync: a remote last operand receives files, other remote operands are downloaded from."""
-    options = parse_options(
-        call.arguments, f"{_SSH_OPTIONS} --exclude --include --rsh -T -M --files-from --bwlimit --backup-dir"
-    )
+    is_rsync = call.name == "rsync"
     hosts = [match[1] for word in options.operands if (match := _REMOTE_PATH.match(word.text))]
-    hosts += [parse_host(word.text) for word in options.operands if "://" in word.text]
+    hosts += [parse_host(word.text) for word in options.operands if "://" in word.text or call.name == "sftp"]
     target = options.operands[-1].text if options.operands else ""
     sends = bool(_REMOTE_PATH.match(target)) or "://" in target
     local = tuple(word for word in options.operands if not _REMOTE_PATH.match(word.text))
-    erased = options.operands[-1:] if options.has("--delete", "--delete-after", "--delete-before") else ()
-    classes = ("destructive_delete",) if erased or options.has("--remove-source-files") else ()
-    effect = CommandEffect(hosts=_parse_hosts(hosts), classes=classes, writes=local[-1:] if not sends else ())
-    return merge_effects(effect, classify("network_exfiltration", when=sends and effect.hosts))
+    if is_rsync and options.is_dry_run("-n --dry-run") and not options.unknown:
+        return CommandEffect(hosts=_parse_hosts(hosts))
+    deletes = any(flag.startswith(("--del", "--remove-source")) for flag in options.flags)
+    shells = [word.text for word in options.find_values("-e", "--rsh") if is_rsync]
+    settings = [word.text for word in options.find_values("-o", "-S", "-D") if not is_rsync]
+    is_code = any(not re.fullmatch(r"ssh(?: -[pil] \S+)*", text) for text in shells) or any(
+        "ommand" in text for text in settings
+    )
+    effect = CommandEffect(
+        hosts=_parse_hosts(hosts),
+        classes=("destructive_delete",) if deletes else (),
+        writes=local[-1:] if not sends else (),
+        reads=local if sends else local[:-1],
+    )
+    return merge_effects(
+        effect,
+        classify(
+            "dynamic", when=is_code or options.has("--rsync-path") or (not is_rsync and options.has("-S", "-D", "-F"))
+        ),
+        classify("network_exfiltration", when=sends and effect.hosts),
+    )
 
 
-def _analyze_raw_connection(call: ProgramCall) -> CommandEffect:
+def analyze_raw_connection(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     """Analyze nc, socat, telnet and ftp, which send bytes to another machine. `-e` gives it a shell."""
-    options = parse_options(call.arguments, "-p -s -w -X -x -i -q -I -O -T -m -g -G -e -c --exec --sh-exec")
-    runs = options.has("-e", "-c", "--exec", "--sh-exec") or any("exec:" in w.text.casefold() for w in call.arguments)
+    texts = [word.text.casefold() for word in call.arguments]
+    runs = options.has("-e", "-c", "--exec") or any(re.search(r"(?:exec|system|shell):", text) for text in texts)
     hosts = _parse_hosts([word.text for word in options.operands[:1]] or [UNKNOWN_HOST])
     # socat addresses have their own syntax, with the host anywhere in them.
     if call.name == "socat":
         hosts = (UNKNOWN_HOST,)
     effect = CommandEffect(hosts=hosts, classes=("remote_code",) if runs else ())
-    return merge_effects(effect, classify("network_exfiltration", when=call.reads_stdin and hosts))
+    opens = call.name == "socat" and any(re.match(r"(?:open|create|file|gopen|pipe):", text) for text in texts)
+    has_escape = call.name in ("lftp", "ftp", "telnet") and (call.reads_stdin or runs or any("!" in t for t in texts))
+    return merge_effects(
+        effect,
+        classify("inline_code", when=has_escape),
+        classify("unknown_effect", when=opens),
+        classify("network_exfiltration", when=call.reads_stdin and hosts),
+    )
 
 
-def _analyze_name_lookup(call: ProgramCall) -> CommandEffect:
+def analyze_name_lookup(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     """Analyze DNS lookups. The name can carry another program's output."""
     is_computed = call.substituted and not all(word.is_known for word in call.arguments)
     return classify("network_exfiltration", when=is_computed)
-
-
-def _analyze_object_store(call: ProgramCall) -> CommandEffect:
-    """Analyze object store clients. The last operand of a copy is its target."""
-    words = [word.text for word in parse_options(call.arguments, "--profile --region --exclude --include").operands]
-    verbs = ("cp", "mv", "sync", "rsync", "copy", "copyto", "move", "rcp", "put", "upload")
-    is_copy = any(verb in words[:2] for verb in verbs)
-    sends = is_copy and bool(words) and (":" in words[-1] or call.name in ("transfer", "croc"))
-    return _UPLOAD if sends else NO_EFFECT
-
-
-ANALYZERS = build_analyzers(
-    {
-        "ssh mosh autossh ssh-copy-id": _analyze_ssh,
-        "curl wget http https xh aria2c fetch": _analyze_curl,
-        "scp rsync sftp": _analyze_remote_copy,
-        "nc socat telnet ftp lftp": _analyze_raw_connection,
-        "dig nslookup host ping drill": _analyze_name_lookup,
-        "mail mailx sendmail mutt msmtp": lambda call: _UPLOAD if call.reads_stdin or call.arguments else NO_EFFECT,
-        "aws gsutil rclone s3cmd mc azcopy": _analyze_object_store,
-    }
-)

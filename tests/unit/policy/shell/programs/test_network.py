@@ -47,9 +47,7 @@ def test_uploads_are_exfiltration(line: str) -> None:
     assert "network_exfiltration" in find_classes(line)
 
 
-@pytest.mark.parametrize(
-    "line", ["curl -d a=b x.example", "curl -o f x.example", "scp h:f .", "nc -z h 1", "ssh h ls", "aws s3 cp s3://b f"]
-)
+@pytest.mark.parametrize("line", ["curl -d a=b x.example", "curl -o f x.example", "scp h:f .", "nc -z h 1", "ssh h ls"])
 def test_downloads_are_not_exfiltration(line: str) -> None:
     assert find_classes(line) - {"network"} == set()
 

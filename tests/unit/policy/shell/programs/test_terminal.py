@@ -14,7 +14,7 @@ from tests.unit.policy.policy_requests import find_classes
     ],
 )
 def test_text_and_commands_of_tmux_are_analyzed(line: str) -> None:
-    assert find_classes(line) == {"bypass", "destructive_delete", "system_delete"}
+    assert find_classes(line) >= {"bypass", "destructive_delete", "system_delete"}
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_killing_panes_is_process_kill_and_bypass() -> None:
     ],
 )
 def test_visor_commands_that_act_are_a_bypass(line: str, is_bypass: bool) -> None:
-    assert find_classes(line) == ({"bypass"} if is_bypass else set())
+    assert find_classes(line) - {"unknown_effect"} == ({"bypass"} if is_bypass else set())
 
 
 def test_command_from_history_is_dynamic() -> None:

@@ -1,11 +1,14 @@
+import sys
+
 import pytest
 
-from termvisor.policy.shell.programs.wrapper import WRAPPERS
+from termvisor.policy.shell.program_rule import RULES_BY_PROGRAM
 from tests.unit.policy.policy_requests import analyze_text, find_classes
 
 DELETES = {"destructive_delete", "system_delete"}
-WITH_OPERAND = [name for name, wrapper in WRAPPERS.items() if wrapper.skipped_operands]
-PLAIN = [name for name, wrapper in WRAPPERS.items() if not wrapper.skipped_operands]
+WRAPPERS = {name: rule for name, rule in RULES_BY_PROGRAM.items() if rule.runs == "program"}
+WITH_OPERAND = [name for name, rule in WRAPPERS.items() if 1 in rule.skips]
+PLAIN = [name for name, rule in WRAPPERS.items() if 0 in rule.skips]
 GRAMMAR = {"if", "elif", "while", "until", "then", "do", "else", "!", "{"}
 
 
@@ -42,7 +45,7 @@ def test_sudo_may_write_a_file_or_start_a_shell() -> None:
     assert find_classes("cat x | sudo -s") == {"privilege", "dynamic"}
 
 
-START = "/opt/venv/bin/python3 -P -m termvisor.accounts.launcher ~/.config/termvisor openai/work --"
+START = f"{sys.executable} -P -m termvisor.accounts.launcher ~/.config/termvisor openai/work --"
 
 
 def test_a_start_under_an_account_does_not_hide_what_it_runs() -> None:
@@ -52,4 +55,4 @@ def test_a_start_under_an_account_does_not_hide_what_it_runs() -> None:
 
 def test_account_folder_is_ignored_and_program_paths_are_not() -> None:
     assert find_classes(f"{START} codex resume 1") == set()
-    assert find_classes(f"{START} tool ~/.config/termvisor/config.toml") == {"protected_path"}
+    assert find_classes(f"{START} tool ~/.config/termvisor/config.toml") == {"protected_path", "unknown_effect"}

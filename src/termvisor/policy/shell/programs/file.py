@@ -1,12 +1,19 @@
-"""Analyze programs that read, write, move and remove files or change their permissions."""
+"""Programs that read, write, move and remove files or change their permissions."""
 
 import re
 from itertools import dropwhile, pairwise, takewhile
 
 from msgspec.structs import replace
 
-from termvisor.policy.shell.call import NO_EFFECT, CommandEffect, ProgramCall, classify, merge_effects, parse_options
-from termvisor.policy.shell.programs.program_table import ProgramEffectRule, build_analyzers
+from termvisor.policy.shell.call import (
+    NO_EFFECT,
+    CommandEffect,
+    ParsedOptions,
+    ProgramCall,
+    classify,
+    merge_effects,
+    parse_options,
+)
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 _FIND_TEST_NAMES = (
@@ -17,14 +24,12 @@ _FIND_TEST_NAMES = (
 _FIND_TESTS = frozenset(_FIND_TEST_NAMES.split())
 # Words of all calls that one `find` makes. Each searched path is a call of each program.
 _MAX_EXECUTED_WORDS = 20_000
-_READERS = "cat less more head tail tac nl bat xxd od strings base64 hexdump sort cut wc diff md5sum sha256sum"
 _WIDE_MODE = re.compile(
     r"^[0-7]*[2367]$|^[2467][0-7]{3}$|(?:^|,)[uga]*[+=][rwxXt]*s|(?:^|,)(?:[ug]*o[ug]*|a)[+=][rxX]*w"
 )
 
 
-def _analyze_remove(call: ProgramCall) -> CommandEffect:
-    options = parse_options(call.arguments, "--interactive")
+def analyze_remove(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     is_wide = options.has("-r", "-R", "--recursive", "-d") or any(word.is_pattern for word in options.operands)
     unknown = [word for word in options.operands if not word.is_known]
     classes: tuple[str, ...] = ("destructive_delete" if is_wide or unknown else "delete",)
@@ -32,27 +37,26 @@ def _analyze_remove(call: ProgramCall) -> CommandEffect:
     if not options.operands:
         return NO_EFFECT
     known = tuple(word for word in options.operands if word.is_known)
-    return CommandEffect(classes=classes, removes=known if is_wide else (), writes=known)
+    return CommandEffect(classes=classes, removes=known if is_wide else (), writes=() if is_wide else known)
 
 
-def _analyze_unlink(call: ProgramCall) -> CommandEffect:
-    words = parse_options(call.arguments).operands
-    classes = ("delete",) + (("dynamic",) if not all(word.is_known for word in words) else ())
-    known = tuple(word for word in words if word.is_known)
-    return CommandEffect(classes=classes, writes=known) if words else NO_EFFECT
+def analyze_copy(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
+    """Analyze a copy from a device or descriptor, which empties or overwrites its target."""
+    words = options.operands[:-1]
+    return classify("destructive_delete", when=any(re.match(r"/+(?:dev|proc)/", word.text) for word in words))
 
 
-def _analyze_dd(call: ProgramCall) -> CommandEffect:
-    values = [
+def analyze_dd(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
+    """Analyze dd. Copying from a device overwrites or empties the target."""
+    pairs = [
         (name, replace(word, text=value)) for word in call.arguments for name, _, value in [word.text.partition("=")]
     ]
-    return CommandEffect(
-        writes=tuple(word for name, word in values if name == "of"),
-        reads=tuple(word for name, word in values if name == "if"),
-    )
+    reads, writes = (tuple(word for name, word in pairs if name == key) for key in ("if", "of"))
+    overwrites = writes and any(word.text.startswith("/dev/") for word in reads)
+    return CommandEffect(classes=("destructive_delete",) if overwrites else (), reads=reads, writes=writes)
 
 
-def _analyze_find(call: ProgramCall) -> CommandEffect:
+def analyze_find(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
     texts = [word.text for word in call.arguments]
     operands = dropwhile(lambda word: re.match(r"-[HLPDO]", word.text), call.arguments)
     roots = tuple(takewhile(lambda word: not word.text.startswith(("-", "(", "!")), operands)) or (ShellWord("."),)
@@ -60,11 +64,14 @@ def _analyze_find(call: ProgramCall) -> CommandEffect:
     if "-delete" in texts:
         removes_all = _FIND_TESTS.isdisjoint(texts)
         known = tuple(root for root in roots if root.is_known)
-        removal = CommandEffect(classes=("destructive_delete",), removes=known if removes_all else (), writes=known)
+        removal = CommandEffect(
+            classes=("destructive_delete",), removes=known if removes_all else (), writes=() if removes_all else known
+        )
         effect = merge_effects(effect, removal)
-    if effect == NO_EFFECT or all(root.is_known for root in roots):
-        return effect
-    return merge_effects(effect, classify("dynamic"))
+    if not all(word.is_known for word in call.arguments):
+        # An unknown word may be `-delete` or `-exec`.
+        effect = merge_effects(effect, classify("unknown_effect" if effect == NO_EFFECT else "dynamic"))
+    return effect
 
 
 def _find_executed_calls(call: ProgramCall, roots: tuple[ShellWord, ...]) -> list[ProgramCall]:
@@ -102,65 +109,36 @@ def _find_print_files(words: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
     return tuple(file for option, file in pairs if option.text in ("-fprint", "-fprintf", "-fls", "-fprint0"))
 
 
-def _analyze_mode(call: ProgramCall) -> CommandEffect:
+def analyze_mode(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     """Analyze chmod. Recursive, set-user-id and world-writable changes count; `chmod +x script` does not."""
-    options = parse_options([word for word in call.arguments if not re.match(r"^-[rwxst]+$", word.text)], "--reference")
+    options = parse_options(
+        [word for word in call.arguments if not re.match(r"^-[rwxst]+$", word.text)], "--reference="
+    )
     mode = options.operands[0].text if options.operands else ""
     is_wide = options.has("-R", "--recursive") or bool(_WIDE_MODE.search(mode)) or UNKNOWN_TEXT in mode
     return CommandEffect(classes=("permissions",) if is_wide else (), writes=options.operands[1:])
 
 
-def _analyze_search(call: ProgramCall) -> CommandEffect:
+def analyze_search(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     """Analyze grep. The first operand is the pattern, unless an option holds it."""
-    options = parse_options(call.arguments, "-e -f -m -A -B -C -g -t --regexp --file --include --exclude --glob --type")
     return CommandEffect(
         reads=options.operands if options.find_value("-e", "-f", "--regexp", "--file") else options.operands[1:]
     )
 
 
-def _analyze_code_search(call: ProgramCall) -> CommandEffect:
-    """Analyze `ast-grep run`, which writes files only with an update option."""
-    options = parse_options(call.arguments, "-p --pattern -l --lang -r --rewrite --selector --globs --threads")
-    is_change = options.has("-U", "--update-all", "-i", "--interactive")
-    folders = options.operands[1:] or (ShellWord("."),)
-    return CommandEffect(reads=folders, writes=folders if is_change else ())
+def analyze_tar(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
+    """Analyze the first word without a dash (`tar xzf a.tgz`) and the folder that an archive is extracted to."""
+    first = call.arguments[0].text if call.arguments else ""
+    letters = first if first.isalpha() else "".join(re.findall(r"(?:^| )-(\w+)", call.text))
+    extracts = "x" in letters or options.has("--extract", "--get")
+    is_code = first.isalpha() and not {*"IF"}.isdisjoint(first)
+    is_open = first.isalpha() and not {*first} <= {*"xctzjJavpkhOfCXT"}
+    return CommandEffect(
+        classes=("dynamic",) if is_code else ("unknown_effect",) if is_open else (),
+        writes=options.find_values("-C", "--directory") if extracts else (),
+    )
 
 
-def _analyze_change_folder(call: ProgramCall) -> CommandEffect:
-    words = parse_options(call.arguments).operands
+def analyze_change_folder(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
+    words = options.operands
     return CommandEffect(moves_to=words[:1] or (ShellWord("~"),))
-
-
-ANALYZERS = build_analyzers(
-    {
-        "rm": _analyze_remove,
-        "unlink rmdir trash srm": _analyze_unlink,
-        "shred truncate": ProgramEffectRule(
-            classes=("destructive_delete",),
-            options_with_value="-n -s --size --iterations --random-source -r --reference",
-            needs="operand",
-            writes="all",
-        ),
-        "mv": ProgramEffectRule(
-            options_with_value="-t -S --target-directory --suffix", removes="sources", writes="target"
-        ),
-        "cp install ln rsync": ProgramEffectRule(
-            options_with_value="-t -S -m -o -g --target-directory --suffix --mode --owner --group",
-            reads="sources",
-            writes="target",
-        ),
-        "tee touch sponge mkdir mkfifo rename": ProgramEffectRule(
-            options_with_value="-t -d -r -m --date --reference --mode", writes="all"
-        ),
-        "dd": _analyze_dd,
-        "find": _analyze_find,
-        "chmod": _analyze_mode,
-        "chown chgrp setfacl chattr": ProgramEffectRule(
-            classes=("permissions",), options_with_value="--from --reference -m -x -M -X", writes="rest"
-        ),
-        _READERS: ProgramEffectRule(options_with_value="-n -c --lines --bytes", reads="all"),
-        "grep egrep fgrep rg ag zgrep": _analyze_search,
-        "ast-grep": _analyze_code_search,
-        "cd pushd chdir": _analyze_change_folder,
-    }
-)

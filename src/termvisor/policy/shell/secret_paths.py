@@ -1,10 +1,10 @@
-"""Analyze programs that print secrets, and recognize paths of secret files."""
+"""Recognize paths of secret files, and calls that may open them."""
 
 import re
 
-from termvisor.policy.shell.call import CommandEffect, ProgramCall, classify, parse_options
-from termvisor.policy.shell.programs.program_table import ProgramEffectRule, build_analyzers
-from termvisor.policy.shell.word import ShellWord
+from termvisor.policy.path_rules import matches_path_tail
+from termvisor.policy.shell.call import ProgramCall, parse_options
+from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
 _SECRET_FILE = re.compile(
     r"(?:^|/)(?:\.ssh/(?!config$|known_hosts|authorized_keys|[^/]*\.pub$)[^/]+|\.gnupg/.+|\.aws/(?:credentials|sso/.*)"
@@ -17,6 +17,15 @@ _SECRET_FILE = re.compile(
     re.IGNORECASE,
 )
 _SECRET_FOLDER = re.compile(r"(?:^|/)\.(?:ssh|gnupg|aws|password-store)/*$", re.IGNORECASE)
+_TAIL_NAMES = (
+    ".ssh/id_rsa .ssh/id_ed25519 .gnupg/secring.gpg .aws/credentials .netrc .pgpass .my.cnf .git-credentials .npmrc"
+    " .pypirc .docker/config.json .kube/config .vault-token .config/gh/hosts.yml .claude/.credentials.json"
+    " .codex/auth.json .gemini/oauth_creds.json .cargo/credentials.toml .env /etc/shadow /etc/gshadow .ssh"
+    " .gnupg .aws .password-store"
+)
+# Names that a pattern is compared with: `~/.aw?/cred*` may open `~/.aws/credentials`.
+_SECRET_TAILS = tuple(tuple(name.split("/")) for name in _TAIL_NAMES.split())
+_PATTERN = re.compile(rf"[*?\[{UNKNOWN_TEXT}]")
 _NAMING_PROGRAM_NAMES = (
     "echo printf ls stat test [ cd ssh ssh-add ssh-keygen git mkdir file basename dirname realpath readlink"
     " which type export touch chmod chown rm mv ln shred visor find tree du pushd wc alias docker podman man"
@@ -41,37 +50,18 @@ def is_secret_path(path: str) -> bool:
     """Return True if the path names a secret file, or is a pattern that may match one."""
     if _SECRET_FILE.search(path) or _SECRET_FOLDER.search(path):
         return True
-    return bool(re.search(r"[*?\[]", path)) and bool(re.search(r"\.(?:ssh|gnupg|aws|password-store)/", path))
+    if not _PATTERN.search(path):
+        return False
+    pattern = path.replace(UNKNOWN_TEXT, "*")
+    in_folder = re.search(r"\.(?:ssh|gnupg|aws|password-store)/", pattern)
+    return bool(in_folder) or any(matches_path_tail(pattern, tail) for tail in _SECRET_TAILS)
 
 
 def _find_openable_words(call: ProgramCall) -> list[ShellWord]:
     """Return the arguments, except scp's login key and grep's search pattern."""
     if call.name in ("scp", "sftp", "rsync"):
-        return list(parse_options(call.arguments, "-i -e -o -F -P -J --rsh --exclude --include").operands)
+        return list(parse_options(call.arguments, "-i= -e= -o= -F= -P= -J= --rsh= --exclude= --include=").operands)
     if call.name in ("grep", "egrep", "fgrep", "rg", "ag", "sed", "awk"):
-        return list(parse_options(call.arguments, "-e -A -B -C -m -g --regexp --glob --include --exclude").operands[1:])
+        syntax = "-e= -A= -B= -C= -m= -g= --regexp= --glob= --include= --exclude="
+        return list(parse_options(call.arguments, syntax).operands[1:])
     return list(call.arguments)
-
-
-def _analyze_password_store(call: ProgramCall) -> CommandEffect:
-    """Analyze pass and gopass, which print the secret named by an operand that is not a verb."""
-    texts = [word.text for word in call.arguments]
-    shows = ("show", "-c") if call.name == "pass" else ("show", "cat")
-    is_bare = texts[:1] and texts[0] not in ("ls", "find", "git", "help", "insert")
-    return classify("credential_read", when=is_bare or any(text in shows for text in texts))
-
-
-_PRINTING_WORDS_BY_PROGRAM = {
-    "security": "find-generic-password find-internet-password dump-keychain export",
-    "vault": "read kv token",
-    "op": "read item get",
-    "bw": "get list export",
-    "secret-tool": "lookup search",
-    "keyring": "get",
-    "gpg": "--export-secret-keys --export-secret-subkeys --export-secret-key",
-}
-_PRINTING_RULES = {
-    name: ProgramEffectRule(classes=("credential_read",), words=words)
-    for name, words in _PRINTING_WORDS_BY_PROGRAM.items()
-}
-ANALYZERS = build_analyzers({"pass gopass": _analyze_password_store, **_PRINTING_RULES})
