@@ -122,8 +122,12 @@ class MutationRun:
         known = {line.rpartition("  # ")[0] for line in EQUIVALENT.read_text().splitlines()}
         kinds: defaultdict[str, list[Mutant]] = defaultdict(list)
         for path in self._sources:
-            for mutant in list_mutants(path.relative_to(self._root).as_posix(), path.read_text()):
-                if f"{mutant.path}: {mutant.change}" not in known:
+            name = path.relative_to(self._root).as_posix()
+            mutants = [(f"{name}: {mutant.change}", mutant) for mutant in list_mutants(name, path.read_text())]
+            for stale in sorted(change for change in known - dict(mutants).keys() if change.startswith(f"{name}: ")):
+                print(f"{EQUIVALENT.name} lists a change that is not possible: {stale}", flush=True)
+            for change, mutant in mutants:
+                if change not in known:
                     kinds[mutant.kind].append(mutant)
         source = random.Random(self._seed)
         shuffled = [source.sample(mutants, len(mutants)) for mutants in kinds.values()]
