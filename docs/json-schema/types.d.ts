@@ -329,9 +329,9 @@ export interface AnswerDialogArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -421,9 +421,9 @@ export interface AttachArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -468,7 +468,7 @@ export interface AuditArgs {
   actor?: string | null;
   /** Only entries with this outcome. */
   outcome?: "allow" | "delivered" | "denied" | "deny" | "done" | "edit" | "failed" | "refused" | "suppressed" | "typed_not_submitted" | "unknown" | null;
-  /** Only entries with this correlation id. */
+  /** Only entries of this action, workflow run or event. */
   correlation?: string | null;
   /** Not older than this: ISO 8601, today, or an age such as 10m. */
   since?: string | null;
@@ -764,13 +764,13 @@ export interface CreateRuleResult {
   pack: string;
 }
 
-/** Contents of a database file: row counts and the time of the newest event. */
-export interface DatabaseContents {
+/** ``version`` is the version of the schema, ``newest_at`` the time of the newest event. */
+export interface DatabaseContentsItem {
   version: number;
-  panes?: number;
-  lines?: number;
-  events?: number;
-  newest_at?: number | null;
+  panes: number;
+  lines: number;
+  events: number;
+  newest_at: string | null;
 }
 
 /** Choose the backup file. */
@@ -830,8 +830,8 @@ export interface DbRestoreResult {
   path: string;
   restored_from: string;
   bytes: number;
-  backup: DatabaseContents;
-  present: DatabaseContents | null;
+  backup: DatabaseContentsItem | null;
+  present: DatabaseContentsItem | null;
   kept: string | null;
   is_dry_run: boolean;
 }
@@ -919,7 +919,8 @@ export interface DryRunResult {
 }
 
 /** ``verdict`` is the policy's current verdict on an action, and ``why``; ``refused`` is a failed precondition of
-    the pane. ``assumed`` is what the dry run assumed: an answer, a text that appears, a time that passes. */
+    the pane, and ``ends_run`` tells that it will fail in the run too. ``assumed`` is what the dry run assumed: an
+    answer, a text that appears, a time that passes. */
 export interface DryRunStepItem {
   number: number;
   kind: string;
@@ -929,9 +930,10 @@ export interface DryRunStepItem {
   why: string;
   refused: string;
   assumed: string;
+  ends_run?: boolean;
 }
 
-/** The answer: ``data`` if ``ok``, else ``error`` and a ``hint`` on what to do next. */
+/** The answer: ``data`` if ``ok``, else ``error``. ``hint`` says what to do next: about an error always. */
 export interface Envelope {
   ok: boolean;
   data?: unknown;
@@ -1200,11 +1202,11 @@ export interface GetScreenArgs {
   at?: string | null;
 }
 
-/** The pane, and which part of its text. */
+/** The pane, which part of its text, and conditions on the pane. */
 export interface GetTextArgs {
   /** The pane: id, %id or session:window.pane. */
   pane: string;
-  /** Number of lines from the end. */
+  /** Number of lines from the end; --if-tail checks as many. */
   tail?: number;
   /** Only lines after this cursor (from an earlier result). */
   since?: string | null;
@@ -1214,8 +1216,24 @@ export interface GetTextArgs {
   command?: string | null;
   /** Also return each line with its number and time. */
   numbers?: boolean;
-  /** Return the screen with colours; stored text has none. */
+  /** Keep colours: the last lines as tmux shows them, because stored text has none. */
   escapes?: boolean;
+  /** Require this process id in the pane. */
+  if_runtime?: number | null;
+  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  if_state?: string | null;
+  /** Require output within this many seconds. */
+  if_updated_within?: number | null;
+  /** Require this text, or /pattern/ between slashes, on the screen. */
+  if_screen?: string | null;
+  /** Require a shell at its prompt. */
+  if_prompt?: boolean;
+  /** Require that the program reported `ready` since its last command started. */
+  if_ready?: boolean;
+  /** Require that the last lines match this pattern. */
+  if_tail?: string | null;
+  /** Require that they have not changed for this many seconds. */
+  stable?: number;
 }
 
 /** ``by`` is who handled it: `person:1000`, `workflow:handle_compaction`, `mute:usage.*`. */
@@ -1305,11 +1323,12 @@ export interface HitListing {
   items: Array<HitItem>;
 }
 
-/** ``is_complete`` is false if older hits may exist that were not searched. */
+/** ``is_complete`` is false if there are more hits, or may be: ``more`` says how to get them. */
 export interface HitsSummary {
   hits: number;
   panes: number;
   is_complete: boolean;
+  more?: string;
 }
 
 /** The input of the agent's hook, and where it runs. */
@@ -1374,9 +1393,9 @@ export interface InterruptArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -1410,9 +1429,9 @@ export interface KillArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -1908,9 +1927,9 @@ export interface QuitAgentArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -2325,9 +2344,9 @@ export interface SendKeysArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -2363,9 +2382,9 @@ export interface SendTextArgs {
   wait_answer_secs?: number;
   /** Execute even if the pane's state is outdated or incomplete; this is logged. */
   force_stale?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;
@@ -2894,7 +2913,7 @@ export interface WaitForArgs {
   timeout_secs?: number;
   /** Search this many past lines first. */
   tail?: number;
-  /** Search the output after this cursor first, instead of --tail. */
+  /** Search the output after this cursor instead of --tail; with --state: the cursor of a send. */
   since?: string | null;
   /** Wait until a command ends: the running one, or the first one started after --since. */
   command_finished?: boolean;
@@ -2938,6 +2957,8 @@ export interface WatchArgs {
   scope?: "panes" | "sessions" | "windows";
   /** Start after this cursor; default: start with the current state. */
   since_cursor?: string | null;
+  /** Start with the first change since this: ISO 8601, today, or an age such as 10m. */
+  since?: string | null;
   /** Print what is stored, then exit. */
   once?: boolean;
   /** Minimum seconds between two batches; no change is omitted. */
@@ -2948,6 +2969,8 @@ export interface WatchArgs {
 export interface WatchEventsArgs {
   /** Start after this cursor; default: now. */
   since_cursor?: string | null;
+  /** Start with the first event since this: ISO 8601, today, or an age such as 10m. */
+  since?: string | null;
   /** Only this pane: id, %id or session:window.pane. */
   pane?: string | null;
   /** Only this kind, for example gap_recorded. */

@@ -95,11 +95,18 @@ class NotUndoable(BadRequest):
 
 
 class NotFound(VisorError):
-    """The named object does not exist."""
+    """The named pane does not exist."""
 
     code = "pane_not_found"
     exit_status = 4
     hint = "Run `visor list-panes` to see all panes and their ids."
+
+
+class ObjectNotFound(NotFound):
+    """The named session, rule, account, mute, file or tmux server does not exist."""
+
+    code = "not_found"
+    hint = "Check the name; the message says what it should name."
 
 
 class CommandNotFound(NotFound):
@@ -132,11 +139,18 @@ class AmbiguousReference(VisorError):
 
 
 class Refused(VisorError):
-    """The policy denies the action."""
+    """The policy, or a user whom it asked, denies the action."""
 
     code = "policy_denied"
     exit_status = 77
     hint = "`visor policy explain` shows which rule decided."
+
+
+class NotPermitted(Refused):
+    """The settings, or the kind of caller, forbid this, whatever the policy says."""
+
+    code = "not_permitted"
+    hint = "The message says who may do it, and where."
 
 
 class NeedsApproval(VisorError):
@@ -148,11 +162,18 @@ class NeedsApproval(VisorError):
 
 
 class Conflict(VisorError):
-    """The object is reserved or in use by another caller."""
+    """The pane is reserved by another caller."""
 
     code = "reserved"
     exit_status = 75
     hint = "Retry later, or contact the owner named in the message."
+
+
+class StateConflict(Conflict):
+    """The object exists already, is in use, or is not in the state that the call needs; nothing was changed."""
+
+    code = "conflict"
+    hint = "The message says what is in the way."
 
 
 class StaleSnapshot(Conflict):

@@ -29,6 +29,7 @@ _DAEMON_RESTART, _FULL_RESTART = {"restart": "visor daemon restart"}, {"restart"
 _LINE_SEPARATED_SETTINGS = frozenset(
     {"redact_patterns", "notify_command", "agent_programs", "agent_prices", "agent_resume", "compaction_prompts"}
 )
+FOLDER_VARIABLES = ("VISOR_CONFIG_DIR", "VISOR_DATA_DIR", "VISOR_RUNTIME_DIR")
 _MAX_SOCKET_DIR_BYTES = 100
 """sun_path holds 107 bytes, of which our longest socket name takes seven."""
 
@@ -62,7 +63,7 @@ class Settings(WorkflowSettings, frozen=True, kw_only=True, forbid_unknown_field
     ] = 2000
     flush_interval: Annotated[
         float, Meta(description="Seconds to buffer complete lines before they are stored in one batch.", ge=0.01, le=5)
-    ] = 0.15
+    ] = 0.25
     segment_bytes: Annotated[
         int,
         Meta(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 
 from termvisor.testing.private_tmux import PrivateTmux
 
@@ -26,32 +27,8 @@ def open_panes(tmux: PrivateTmux, folder: str, count: int, command: str = "exec 
     return fifos
 
 
-class PaneWriter:
-    """Write 3.7 KB/s per pane in ten writes: a rewritten spinner line, and sometimes build output."""
-
-    def __init__(self, fifos: list[str]):
-        self._write_fds = [os.open(fifo, os.O_WRONLY) for fifo in fifos]
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        turn = 0
-        while not self._stop.is_set():
-            began = time.monotonic()
-            turn += 1
-            for number, end in enumerate(self._write_fds):
-                os.write(end, build_output(turn, number))
-            self._stop.wait(max(0.0, 0.1 - (time.monotonic() - began)))
-
-    def close(self) -> None:
-        self._stop.set()
-        self._thread.join()
-        for end in self._write_fds:
-            os.close(end)
-
-
 def build_output(turn: int, number: int) -> bytes:
+    """Return a rewritten spinner line, and sometimes build output: 3.7 KB/s per pane in ten writes a second."""
     if turn % 5:
         return (
             b"\r\x1b[2K\x1b[36m%s\x1b[0m Thinking about module %d (%d s, esc to interrupt) "
@@ -63,6 +40,32 @@ def build_output(turn: int, number: int) -> bytes:
         for n in range(9)
     ]
     return b"".join(lines) + b"\r\n"
+
+
+class PaneWriter:
+    """Write to every pane, ``interval`` seconds apart; ``build`` gets the number of the turn and of the pane."""
+
+    def __init__(self, fifos: list[str], build: Callable[[int, int], bytes] = build_output, *, interval: float = 0.1):
+        self._build, self._interval = build, interval
+        self.turns = 0
+        self._write_fds = [os.open(fifo, os.O_WRONLY) for fifo in fifos]
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            began = time.monotonic()
+            self.turns += 1
+            for number, end in enumerate(self._write_fds):
+                os.write(end, self._build(self.turns, number))
+            self._stop.wait(max(0.0, self._interval - (time.monotonic() - began)))
+
+    def close(self) -> None:
+        self._stop.set()
+        self._thread.join()
+        for end in self._write_fds:
+            os.close(end)
 
 
 def read_cpu_seconds(pid: int) -> float:

@@ -18,6 +18,7 @@ from tests.bench import (
     pane_cost,
     prompt_cost,
     record_latency,
+    repaint_cost,
     replayed_agents,
     robot_call_cost,
     rule_scan_speed,
@@ -48,6 +49,7 @@ BENCHMARKS = {
     "flood": ingest_speed.measure_flood,
     "chatty": pane_cost.measure_chatty_panes,
     "quiet": pane_cost.measure_quiet_panes,
+    "repaint": repaint_cost.measure_repaints,
     "hostile": hostile_floods.measure_floods,
     "soak": soak.measure_soak,
 }

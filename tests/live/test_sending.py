@@ -76,3 +76,29 @@ def test_text_typed_by_the_user_is_never_submitted(open_shell, shell):
     status, details = target.send("true")
     assert (status, details["why"]) == (75, "input_not_empty")
     assert target.screen.endswith("rm -rf precious")
+
+
+def test_a_sent_secret_stays_nowhere_but_in_the_raw_log(fleet, open_shell):
+    token, word = "ghp_" + "a1B2c3D4" * 4 + "e5F6", "correcthorse staple"
+    viewer = fleet.tmux.start_session("viewer", f"TMUX= exec tmux -S {fleet.tmux.socket} attach-session -t =keep:")
+    client = wait_until(lambda: fleet.tmux("list-clients", "-F", "#{client_name}"))
+    target = open_shell("bash")
+    wait_until(lambda: target.activity["kind"] == "prompt")
+    assert target.send(f": {token} {word}")[1]["status"] == "delivered"
+    wait_until(lambda: fleet.visor.call_robot("health")["ingest_backlog_bytes"] == 0)
+    paths = fleet.visor.paths
+    files = [path for root in (paths.data_dir, paths.config_dir, paths.runtime_dir) for path in Path(root).rglob("*")]
+    contents = [path.read_bytes() for path in files if path.is_file() and paths.raw_dir not in str(path)]
+    assert len(contents) > 3
+    assert [token[at : at + 8].encode() in content for content in contents for at in range(4, 33)].count(True) == 0
+    kept = [
+        fleet.tmux("show-messages", "-t", client),
+        fleet.tmux("list-buffers"),
+        fleet.tmux("show-environment", "-g"),
+        fleet.tmux("show-environment", "-gh"),
+        fleet.visor.run_checked("audit", "--limit", "20"),
+    ]
+    assert "send-keys" in kept[0]
+    assert [token[at : at + 8] in text for text in kept for at in range(33)].count(True) == 0
+    assert [text for text in kept[:4] if "correcthorse" in text or "staple" in text] == []
+    fleet.tmux("kill-session", "-t", f"={fleet.tmux.read_format(viewer, '#{session_name}')}")

@@ -1,4 +1,4 @@
-"""Panes that are split, moved, renamed or respawned and servers that restart: each pane keeps its identity."""
+"""Panes that are split, moved or renamed keep their identity; a respawn or a new server is another instance."""
 
 import os
 import socket
@@ -78,17 +78,20 @@ def test_a_pane_moved_between_sessions_keeps_its_number_and_every_line_once(flee
     assert (fleet.find_pane_id(mux_id), fleet.list_pane_gap_causes(pane_id)) == (pane_id, [])
 
 
-def test_a_respawned_pane_keeps_its_number_and_its_new_program_is_captured(fleet):
+def test_a_respawned_pane_is_another_instance_and_its_new_program_is_captured(fleet):
     mux_id = start_captured_session(fleet, "respawns")
     pane_id = fleet.find_pane_id(mux_id)
     fleet.print_word(mux_id, "the-first-program")
     fleet.tmux("respawn-pane", "-k", "-t", mux_id, "echo the-second-program; exec sh")
-    wait_until(lambda: fleet.list_event_data(pane_id, "pane_respawned"))
+    wait_until(lambda: fleet.find_pane_id(mux_id) != pane_id)
+    new_id = fleet.wait_until_captured(mux_id)
     fleet.print_word(mux_id, "still-the-second")
     lines = fleet.read_lines(mux_id)
-    assert [lines.count(word) for word in ("the-first-program", "still-the-second")] == [1, 1]
+    assert [lines.count(word) for word in ("the-first-program", "still-the-second")] == [0, 1]
     assert sum(line.endswith("the-second-program") for line in lines) == 1
-    assert (fleet.find_pane_id(mux_id), fleet.list_pane_gap_causes(pane_id)) == (pane_id, [])
+    assert fleet.list_event_data(new_id, "pane_respawned")[0]["previous"] == pane_id
+    assert fleet.list_pane_gap_causes(new_id) == []
+    assert "the-first-program" in fleet.visor.call_robot("get-text", str(pane_id))["text"]
 
 
 @pytest.mark.parametrize(
@@ -108,10 +111,10 @@ def test_a_dead_pane_reports_its_exit_and_is_captured_after_a_respawn(fleet, nam
     dead = find_pane(fleet, pane_id)
     assert (dead["is_dead"], dead["exit_status"], dead["exit_signal"]) == (True, status, signal)
     fleet.tmux("respawn-pane", "-t", mux_id, "sh")
-    wait_until(lambda: fleet.list_event_data(pane_id, "pane_respawned"))
-    assert fleet.wait_until_captured(mux_id) == pane_id
+    wait_until(lambda: fleet.find_pane_id(mux_id) != pane_id)
+    new_id = fleet.wait_until_captured(mux_id)
     fleet.print_word(mux_id, "back-to-life")
-    assert not find_pane(fleet, pane_id)["is_dead"]
+    assert not find_pane(fleet, new_id)["is_dead"]
 
 
 def test_renamed_sessions_and_windows_are_events_and_resolve_by_their_new_names(fleet):

@@ -79,7 +79,7 @@ class CellScreen:
 
     def _put(self, character: str, width: int) -> None:
         row = self.rows[self.y]
-        if self.x and row.get_cell(self.x) == PADDING and row.get_cell(self.x - 1) in WIDE:
+        if self.x and row.get_cell(self.x) == PADDING and row.get_cell(self.x - 1) in (PADDING, *WIDE):
             row.set_cell(self.x - 1, BLANK)
         if row.get_cell(self.x + width) == PADDING:
             row.set_cell(self.x + width, BLANK)

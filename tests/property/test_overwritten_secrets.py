@@ -54,3 +54,22 @@ def redact_output(data: bytes, step: int, width: int) -> str:
 def test_no_part_of_an_overwritten_secret_is_stored(output, step, width):
     data, hidden = output
     assert find_leaks(hidden, redact_output(data.encode(), step, width)) == []
+
+
+values = st.text(alphabet="abcdefghkmnpqrstuvwxyz", min_size=3, max_size=9).map(lambda text: f"{text}7{text[::-1]}4")
+names = st.sampled_from(["password=", "api_key: ", "DB_PASSWORD=", "--token ", "token = ", "postgres://me:"])
+
+
+@build_settings(100)
+@given(names, values, st.integers(1, 5), st.integers(1, 60))
+def test_no_value_is_stored_whose_name_is_overwritten(name, value, length, step):
+    end = "@host/x" if "://" in name else ""
+    data = f"{name}{value}{end}\r{'okokok'[:length]}\r\nnext\r\n"
+    assert value not in redact_output(data.encode(), step, 80)
+
+
+@build_settings(50)
+@given(provider_secrets(), st.integers(1, 40))
+def test_no_part_of_a_secret_is_stored_when_capture_ends_in_it(secret, length):
+    text, hidden = secret
+    assert find_leaks(hidden, redact_output(text[:length].encode(), 60, 80)) == []

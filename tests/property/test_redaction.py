@@ -89,6 +89,41 @@ def test_wrapped_secrets_on_consecutive_rows_are_masked(several, width, framed):
     assert [leak for _, hidden in several for leak in find_leaks(hidden, out)] == []
 
 
+ASSIGNMENTS = [
+    "password={}",
+    '"api_key": "{}"',
+    "export TOKEN={}",
+    "--secret {}",
+    "Authorization: Bearer {}",
+    "pw: '{}',",
+]
+
+
+@build_settings(200)
+@given(secrets, st.sampled_from(ASSIGNMENTS), words, words, st.integers(20, 120), st.booleans())
+def test_a_wrapped_secret_in_an_assignment_is_masked(secret, assignment, before, behind, width, framed):
+    text, hidden = secret
+    rows = wrap(f"{before} {assignment.format(text)} {behind}", width, framed)
+    assert find_leaks(hidden, join_rows(Redactor().redact_lines(rows))) == []
+
+
+@build_settings(200)
+@given(st.lists(secrets, min_size=2, max_size=3), st.sampled_from([" ", ", ", " and ", "; x="]), st.integers(20, 120))
+def test_wrapped_secrets_beside_each_other_are_masked(several, separator, width):
+    out = join_rows(Redactor().redact_lines(wrap(separator.join(text for text, _ in several), width, framed=False)))
+    assert [leak for _, hidden in several for leak in find_leaks(hidden, out)] == []
+
+
+@build_settings(100)
+@given(jwt_tokens(), st.sampled_from(["{}", *ASSIGNMENTS]), st.integers(-2, 3))
+def test_a_token_cut_near_its_second_dot_is_masked(token, assignment, shift):
+    text, hidden = token
+    line = assignment.format(text)
+    cut = line.index(text) + text.rindex(".") + shift
+    out = Redactor().redact_lines([line[:cut], line[cut:]])
+    assert find_leaks(hidden, "".join(out)) == []
+
+
 @given(st.integers(0, 1 << 32), st.sampled_from(["", "RSA ", "OPENSSH ", "EC "]), st.integers(20, 120), st.booleans())
 def test_a_wrapped_private_key_is_masked(seed, label, width, framed):
     hidden = "".join(random.Random(seed).choices(string.ascii_letters + string.digits + "+/", k=640))

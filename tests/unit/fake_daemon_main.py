@@ -1,5 +1,6 @@
-"""A real daemon process with fake services: `memory_daemon.py [serve|broken|crash|hang] [panes] [patterns]`."""
+"""A real daemon process with fake services: `memory_daemon.py [serve|slow|broken|crash|hang] [panes] [patterns]`."""
 
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -39,6 +40,10 @@ async def open_services(paths: Paths, settings: Settings) -> AsyncIterator[FakeS
         )
         services.print_lines(pane.id, f"hello from {number}")
         services.recording.stored_frames += build_frames(pane.id) if number <= 3 else []
+    if MODE == "slow":
+        # A start that uses CPU time, like the upgrade of a database.
+        while os.times().user < 1.0:
+            pass
     if MODE == "broken":
         raise NewerDatabase("the database is newer", hint="Upgrade.")
     if MODE == "crash":

@@ -8,8 +8,8 @@ from contextlib import suppress
 
 from termvisor.actions.attempt import Attempt, redact_action
 from termvisor.bus import Bus
-from termvisor.clock import NS, Clock
-from termvisor.errors import ErrorDetail, NeedsApproval, Refused, VisorError
+from termvisor.clock import NS, Clock, format_timestamp
+from termvisor.errors import ErrorDetail, NeedsApproval, NotPermitted, Refused, VisorError
 from termvisor.model.action.action import Actor, AnswerAgent, AskPerson, assess_risk, find_action_pane, get_action_kind
 from termvisor.model.action.approval import Approval, ApprovalAnswer, ApprovalVote, Permit, PermitScope
 from termvisor.model.action.audit import AuditEntry
@@ -58,12 +58,12 @@ class ApprovalQueue:
         """
         # Programs may deny, but must not approve: they could approve their own or each other's requests.
         if answer != "deny" and by.kind != "human":
-            raise Refused("approvals must come from an interactive terminal", hint="Run `visor inbox` in one.")
+            raise NotPermitted("approvals must come from an interactive terminal", hint="Run `visor inbox` in one.")
         now = self._clock.now()
         known = await self._store.approvals.find(approval_id)
         if known is not None and _is_requester(known, by):
             hint = "Answer it from another terminal."
-            raise Refused(f"request {approval_id} came from this pane", hint=hint)
+            raise NotPermitted(f"request {approval_id} came from this pane", hint=hint)
         # The answer and its audit entry are written in one transaction.
         entry = AuditEntry(
             at=now,
@@ -159,7 +159,7 @@ _REFUSAL_TEXTS = {
 
 def _raise_unless_allowed(approval: Approval) -> None:
     number, state = approval.id, approval.state
-    details: dict[str, ErrorDetail] = {"question": number, "expires_at": approval.expires_at}
+    details: dict[str, ErrorDetail] = {"question": number, "expires_at": format_timestamp(approval.expires_at)}
     if state == "open":
         hint = _APPROVE_HINT.format(number) if approval.needs == 1 else _TWO_PEOPLE_HINT
         raise NeedsApproval(_describe_missing_answers(approval), hint=hint, details=details)

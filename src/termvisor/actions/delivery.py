@@ -16,10 +16,10 @@ from termvisor.actions.preconditions import PreconditionFailure, can_send_native
 from termvisor.actions.text_typer import StepRecorder, TextTyper, TypingResult
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.clock import Clock
-from termvisor.errors import BadRequest, Conflict, NotFound, StaleSnapshot, TimedOut, Unavailable, VisorError
+from termvisor.errors import BadRequest, NotFound, StaleSnapshot, StateConflict, TimedOut, Unavailable, VisorError
 from termvisor.model.action.action import Action, SendText
 from termvisor.model.action.audit import AuditFilter
-from termvisor.model.action.outcome import DeliveryRecord, DeliveryStep, Outcome
+from termvisor.model.action.outcome import AgentChannel, DeliveryRecord, DeliveryStep, Outcome
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.store import Store
 
@@ -63,29 +63,37 @@ class TextDelivery:
             pane=action.pane,
             bytes_sent=len(action.text.encode("utf-8", "replace")),
             lines=snapshot.view.lines,
+            sent_at=result.submitted_at or now,
             channel=result.channel,
         )
 
     async def _type_or_prompt(
         self, delivery: DeliveryRecord, attempt: Attempt, action: SendText, snapshot: PaneSnapshot
     ) -> TypingResult:
+        step_times: dict[DeliveryStep, int] = {}
+
         async def record_step(step: DeliveryStep) -> None:
-            await self._store.deliveries.record_step(delivery.key, step, self._clock.now())
+            at = step_times[step] = self._clock.now()
+            await self._store.deliveries.record_step(delivery.key, step, at)
 
         panes, pane, interaction = self._panes, delivery.pane, snapshot.interaction
         session_control = panes.get_session_control(pane) if can_send_natively(snapshot, action) else None
         try:
             if session_control is not None:
-                return await send_prompt(session_control, action.text, snapshot.pane_state.title, record_step)
+                result = await send_prompt(session_control, action.text, snapshot.pane_state.title, record_step)
+                return replace(result, submitted_at=step_times.get("submitting", 0))
             typer = TextTyper(
                 action,
                 snapshot,
                 into_prompt=attempt.preconditions.into == "prompt" and interaction is None,
+                allows_typing_beside_people=attempt.decision.allows_typing_beside_people,
                 panes=panes,
                 clock=self._clock,
                 record_step=record_step,
             )
-            return replace(await typer.type_text(), channel="keys" if interaction is not None else None)
+            result = await typer.type_text()
+            channel: AgentChannel | None = "keys" if interaction is not None else None
+            return replace(result, channel=channel, submitted_at=step_times.get("submitting", 0))
         except asyncio.CancelledError:
             # The client disconnected while the text was being typed. Inspect the pane and log the outcome anyway.
             await self.resolve_interrupted(await self._store.deliveries.find_by_key(delivery.key) or delivery)
@@ -160,7 +168,7 @@ def _replay_outcome(previous: DeliveryRecord, action_hash: str) -> Outcome:
     """
     if previous.action_hash != action_hash:
         hint = "Use a new key for every action."
-        raise Conflict(f"the key {previous.key!r} was already used for another action", hint=hint)
+        raise StateConflict(f"the key {previous.key!r} was already used for another action", hint=hint)
     if previous.status == "refused":
         details = {"outcome": "refused", "why": previous.why}
         raise StaleSnapshot(f"the first call with this key was refused: {previous.why}", details=details)
@@ -170,5 +178,6 @@ def _replay_outcome(previous: DeliveryRecord, action_hash: str) -> Outcome:
         correlation=previous.correlation,
         key=previous.key,
         pane=previous.pane,
+        sent_at=previous.begun_at,
         is_repeated=True,
     )

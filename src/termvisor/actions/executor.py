@@ -16,7 +16,7 @@ from termvisor.actions.pane_snapshot import ActionRoutes, PaneSnapshot
 from termvisor.actions.preconditions import AgentAction, build_guard_error
 from termvisor.backends.pane_control import AppliedPaneChange, GuardMismatch
 from termvisor.clock import Clock
-from termvisor.errors import NotFound, Unsupported
+from termvisor.errors import NotFound, ObjectNotFound, Unsupported
 from termvisor.model.action.action import (
     Action,
     Activate,
@@ -57,7 +57,7 @@ _NETWORK_VARIABLES += tuple(name.lower() for name in _NETWORK_VARIABLES if name.
 
 
 def _reject_account(account: str) -> tuple[str, ...]:
-    raise NotFound(f"account {account!r} not found")
+    raise ObjectNotFound(f"account {account!r} not found")
 
 
 class ActionExecutor:

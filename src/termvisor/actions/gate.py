@@ -21,9 +21,14 @@ from termvisor.actions.delivery import TextDelivery
 from termvisor.actions.executor import ActionExecutor
 from termvisor.actions.pane_snapshot import PaneAccess, PaneSnapshot
 from termvisor.actions.policy_check import PolicyChecker, PolicyDecision
-from termvisor.actions.preconditions import PreconditionFailure, bind_dialog_rows, find_failed_precondition
+from termvisor.actions.preconditions import (
+    PreconditionFailure,
+    bind_dialog_rows,
+    find_failed_condition,
+    find_failed_precondition,
+)
 from termvisor.actions.undo import is_undone, verify_input_cleared
-from termvisor.clock import NS, Clock
+from termvisor.clock import NS, Clock, format_timestamp
 from termvisor.errors import ErrorDetail, Refused, VisorError
 from termvisor.log import get_logger
 from termvisor.model.action.action import Action, Actor, AnswerAgent, SendText, find_checked_pane
@@ -88,6 +93,13 @@ class Gate:
         attempt = Attempt(action=decision.action, actor=actor, preconditions=preconditions, decision=decision)
         failure = None if snapshot is None else find_failed_precondition(snapshot, attempt, self._clock.now())
         return decision.verdict, failure, self._policy.explain(action, actor, snapshot)
+
+    async def check_conditions(self, pane: PaneId, preconditions: Preconditions) -> None:
+        """Raise StaleSnapshot if the caller's conditions on a pane do not hold. Nothing is executed or logged."""
+        snapshot = await self._panes.take_snapshot(pane, preconditions)
+        failure = None if snapshot is None else find_failed_condition(snapshot, preconditions, self._clock.now())
+        if failure is not None:
+            raise failure.build_error()
 
     async def recover(self, open_deliveries: Sequence[DeliveryRecord]) -> None:
         """Resolve the deliveries that an earlier daemon left open, without repeating them.
@@ -238,6 +250,6 @@ def _build_denied_error(verdict: Verdict, correlation: str) -> Refused:
         "outcome": "denied",
         "correlation": correlation,
         "reasons": [f"{reason.source} {reason.id}: {reason.answer}" for reason in verdict.reasons],
-        "retry_at": verdict.retry_at,
+        "retry_at": None if verdict.retry_at is None else format_timestamp(verdict.retry_at),
     }
     return Refused(f"the policy denies this: {verdict.why}", details=details)

@@ -39,6 +39,8 @@ class PaneAgent(Struct, frozen=True, kw_only=True):
     runtime: RuntimeId
     pid: int = 0
     state: StateName = "unknown"
+    has_shown_dialog: bool = False
+    """True if the screen has shown a dialog since the agent came into its state."""
     session: str = ""
 
 
@@ -118,11 +120,24 @@ def read_composer_text(interaction: AgentInteraction, screen: Screen, pane_state
     return "" if is_faint else text
 
 
+def list_typing_clients(pane_state: PaneState, now: int) -> list[PaneViewer]:
+    """Return the attached clients whose user typed within the last ``HUMAN_TYPING_WINDOW_S`` seconds."""
+    return [client for client in pane_state.viewers if (now - client.typed_at) / NS < HUMAN_TYPING_WINDOW_S]
+
+
+class PaneForeground(Struct, frozen=True):
+    """The foreground process group of the pane's terminal (0: unknown), and whether a shell in it reads the input."""
+
+    group: int = 0
+    is_shell: bool = False
+
+
 class PaneSnapshot(Struct, frozen=True, kw_only=True):
     view: PaneView
     pane_state: PaneState
     input_place: InputState
     observed_at: int
+    foreground: PaneForeground = PaneForeground()
     is_in_gap: bool = False
     is_ready: bool = False
     tail: tuple[str, ...] = ()
@@ -150,10 +165,6 @@ class PaneSnapshot(Struct, frozen=True, kw_only=True):
             front=self.undo_target.front if self.undo_target else None,
         )
 
-    def list_typing_clients(self, now: int) -> list[PaneViewer]:
-        """Return the attached clients whose user typed within the last ``HUMAN_TYPING_WINDOW_S`` seconds."""
-        return [client for client in self.pane_state.viewers if (now - client.typed_at) / NS < HUMAN_TYPING_WINDOW_S]
-
     @property
     def screen(self) -> Screen:
         return build_screen(self.view.id, self.pane_state, self.observed_at)
@@ -161,8 +172,8 @@ class PaneSnapshot(Struct, frozen=True, kw_only=True):
     @property
     def interaction(self) -> AgentInteraction | None:
         """Return the interaction of the agent in the foreground; None if a shell or another program is there."""
-        # At a shell prompt, the agent is in the background or exiting, so keys would go to the shell.
-        is_shell = self.view.activity.kind == "prompt"
+        # With a shell in front, the agent is in the background or exiting, so keys would go to the shell.
+        is_shell = self.view.activity.kind == "prompt" or self.foreground.is_shell
         interaction = None if self.agent is None or is_shell else get_agent_interaction(self.agent.name)
         return None if interaction is None or interaction.is_without_keyboard else interaction
 
@@ -182,6 +193,9 @@ class PaneAccess(Protocol):
 
     def get_last_command_time(self, pane: PaneId) -> int:
         """Return when the shell last reported the start of a command with our nonce; 0 if never."""
+
+    def find_foreground_group(self, pane: PaneId) -> int:
+        """Return the foreground process group of the pane's terminal; 0 if unknown."""
 
     def count_unread_bytes(self, pane: PaneId) -> int | None:
         """Return how many typed bytes the program has not read yet; None if unknown."""

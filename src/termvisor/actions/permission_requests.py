@@ -29,7 +29,7 @@ from termvisor.actions.pane_snapshot import AllowCallback, PaneSnapshot, get_age
 from termvisor.actions.preconditions import build_stale_error
 from termvisor.agents.adapters.keyboard import Decision
 from termvisor.agents.adapters.server_contract import PermissionRequest, SessionControl
-from termvisor.errors import Conflict, Refused, TimedOut, Unavailable, VisorError
+from termvisor.errors import Refused, StateConflict, TimedOut, Unavailable, VisorError
 from termvisor.log import get_logger
 from termvisor.model.action.action import Actor, AnswerAgent, AnswerDialog
 from termvisor.model.action.outcome import Outcome
@@ -90,11 +90,20 @@ class PermissionBroker:
 
     async def _forward(self, request: "ServerRequest | DialogRequest", actor: Actor) -> RequestEnd:
         """Wait for a decision here or an answer elsewhere, and cancel the other wait, withdrawing any open approval."""
-        with self.pending.register_callback(request.action.request, request.allow):
+        is_answering = asyncio.Event()
+
+        async def allow(snapshot: PaneSnapshot | None) -> Outcome:
+            is_answering.set()
+            return await request.allow(snapshot)
+
+        with self.pending.register_callback(request.action.request, allow):
             async with asyncio.TaskGroup() as group:
                 decision = group.create_task(self._decide(request.action, actor))
                 elsewhere = group.create_task(request.wait_until_answered_elsewhere())
                 await asyncio.wait((decision, elsewhere), return_when=asyncio.FIRST_COMPLETED)
+                # Our own answer lets the agent go on as well: the gate must still verify it and log its outcome.
+                if is_answering.is_set():
+                    await asyncio.wait((decision,))
                 decision.cancel()
                 elsewhere.cancel()
         # If both ended at once, the decision counts, because the gate may already have sent its answer.
@@ -149,7 +158,7 @@ class PendingRequests:
             yield
             return
         if self.is_pending(pane, route):
-            raise Conflict("this request is already in the inbox", hint="`visor inbox` shows it.")
+            raise StateConflict("this request is already in the inbox", hint="`visor inbox` shows it.")
         self._active_counts[pane, route] += 1
         try:
             yield
@@ -209,7 +218,6 @@ def _is_clear_denial(error: Refused) -> bool:
 class ServerRequest:
     def __init__(self, session_control: SessionControl, request: PermissionRequest, agent: str, pane: PaneId):
         self._session_control, self._request = session_control, request
-        self._is_answered = False
         self.action = AnswerAgent(
             agent=agent,
             tool=request.tool,
@@ -225,7 +233,7 @@ class ServerRequest:
     async def allow(self, _snapshot: PaneSnapshot | None) -> Outcome:
         done = Outcome(status="done", why="answered", pane=self.action.pane, channel="native")
         try:
-            if not await self._answer("allow"):
+            if not await self._session_control.answer_request(self._request, "allow"):
                 raise build_stale_error("request_gone", "the request is no longer waiting for an answer")
             async with asyncio.timeout(_CONFIRM_TIMEOUT_S):
                 is_confirmed = await self._session_control.wait_until_answered(self._request)
@@ -235,17 +243,11 @@ class ServerRequest:
         return done if is_confirmed else replace(done, status="unknown", why="not_confirmed")
 
     async def deny(self, _correlation: str) -> None:
-        await self._answer("deny")
+        await self._session_control.answer_request(self._request, "deny")
 
     async def wait_until_answered_elsewhere(self) -> RequestEnd:
         is_connected = await self._session_control.wait_until_answered(self._request)
-        if self._is_answered:
-            await asyncio.Event().wait()  # our own answer: block until the broker cancels this task
         return "elsewhere" if is_connected else "lost"
-
-    async def _answer(self, decision: Decision) -> bool:
-        self._is_answered = True
-        return await self._session_control.answer_request(self._request, decision)
 
 
 class PermissionDialog(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ import os
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.actions.pane_snapshot import PaneSnapshot
+from termvisor.actions.pane_snapshot import PaneSnapshot, list_typing_clients
 from termvisor.actions.user_hooks import HookInput, is_hook_applicable, notify_hooks, run_hooks
 from termvisor.clock import Clock, compute_local_time
 from termvisor.errors import ConfigError
@@ -24,11 +24,11 @@ from termvisor.model.action.action import (
 )
 from termvisor.model.action.approval import Verdict, VerdictReason, combine_reasons
 from termvisor.model.action.policy import Policy
-from termvisor.policy.evaluator import evaluate_request, explain_verdict, take_tokens
+from termvisor.policy.evaluator import count_in_windows, evaluate_request, explain_verdict
 from termvisor.policy.path_rules import PathScope
 from termvisor.policy.policy_file import parse_policy
+from termvisor.policy.rate_window import RateWindow
 from termvisor.policy.request import HookAnswer, LocalTime, PaneContext, PolicyRequest
-from termvisor.policy.token_bucket import TokenBucket
 from termvisor.system.files import open_regular_file
 
 log = get_logger("policy")
@@ -96,7 +96,7 @@ class PolicyFile:
 class PolicyChecker:
     def __init__(self, file: PolicyFile, scope: PathScope, clock: Clock):
         self.file, self._scope, self._clock = file, scope, clock
-        self._buckets: dict[str, TokenBucket] = {}
+        self._windows: dict[str, RateWindow] = {}
 
     async def check(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
         """Run the hooks and return the verdict. An action that is not denied counts towards the rate limits."""
@@ -110,7 +110,7 @@ class PolicyChecker:
         verdict = evaluate_request(policy, request)
         if verdict.answer != "deny":
             # Denied actions do not count, or a loop of denials would keep its own limit exhausted.
-            self._buckets |= take_tokens(policy, request)
+            self._windows |= count_in_windows(policy, request)
         return _build_decision(hooks.action, actor, place, policy, verdict)
 
     async def preview(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
@@ -162,7 +162,7 @@ class PolicyChecker:
             at=now,
             local=LocalTime(*compute_local_time(now)),
             hooks=answers,
-            spent=self._buckets,
+            spent=self._windows,
             scope=PathScope(home=self._scope.home, cwd=cwd, own_paths=self._scope.own_paths),
         )
 
@@ -183,17 +183,19 @@ def build_policy_place(snapshot: PaneSnapshot | None, now: int) -> PaneContext:
         is_alternate=pane_state.alternate,
         activity=view.activity.kind,
         is_proven=view.activity.is_proven,
-        is_human_typing=bool(snapshot.list_typing_clients(now)),
+        is_shell=snapshot.foreground.is_shell,
+        is_human_typing=bool(list_typing_clients(pane_state, now)),
     )
 
 
 def _is_command(action: Action, place: PaneContext) -> bool:
-    """Return True if a shell may run the input; an unknown program may be a shell."""
+    """Return True if a shell may run the input: one reads it, or the program is unknown and may be a shell."""
     if isinstance(action, SendText) and not action.enter:
         return False
     if isinstance(action, SendKeys) and action.keys == CLEAR_INPUT_KEYS:
         return False  # these keys delete the typed command and run nothing
-    return isinstance(action, SendText | SendKeys) and place.activity in ("prompt", "unknown", "gap")
+    is_shell = place.is_shell or place.activity in ("prompt", "unknown", "gap")
+    return isinstance(action, SendText | SendKeys) and is_shell
 
 
 def _read_typed_command(action: Action, snapshot: PaneSnapshot | None) -> str | None:

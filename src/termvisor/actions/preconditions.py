@@ -5,13 +5,19 @@ Invariant: an unknown fact counts as a failed precondition.
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.actions import input_line
 from termvisor.actions.attempt import Attempt
-from termvisor.actions.pane_snapshot import HUMAN_TYPING_WINDOW_S, PaneSnapshot, read_composer_text
+from termvisor.actions.pane_snapshot import (
+    HUMAN_TYPING_WINDOW_S,
+    PaneSnapshot,
+    list_typing_clients,
+    read_composer_text,
+)
 from termvisor.agents.adapters.keyboard import RESTING_STATES, remove_pointer
 from termvisor.backends.pane_control import GuardMismatch
 from termvisor.clock import NS
@@ -36,6 +42,7 @@ AgentAction = AnswerDialog | Interrupt | QuitAgent
 """Actions on an agent, through keys or its server."""
 # Characters that open a menu in common agents and chat programs if a text starts with them.
 _MENU_PREFIXES = ("/", "@", "!", "#")
+_TEXT_FAILURES = frozenset({"nothing_to_see", "too_long", "control_characters", "multi_line", "popup_text"})
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 
 
@@ -46,6 +53,11 @@ class PreconditionFailure(Struct, frozen=True):
     text: str
     expected: str = ""
     actual: str = ""
+
+    @property
+    def is_due_to_text(self) -> bool:
+        """Return True if the text itself cannot be sent to the program in the pane, so that waiting does not help."""
+        return self.why in _TEXT_FAILURES
 
     def build_error(self, correlation: str = "") -> Conflict:
         details: dict[str, ErrorDetail] = {"outcome": "refused", "why": self.why}
@@ -79,15 +91,23 @@ def find_failed_precondition(snapshot: PaneSnapshot, attempt: Attempt, now: int)
     return next(_check_action(snapshot, attempt, now), None)
 
 
+def find_failed_condition(snapshot: PaneSnapshot, preconditions: Preconditions, now: int) -> PreconditionFailure | None:
+    """Return the first of the caller's conditions that does not hold, for operations that only read the pane."""
+    checks = _check_pane_known(snapshot, preconditions, now), _check_caller_conditions(snapshot, preconditions, now)
+    return next(chain.from_iterable(checks), None)
+
+
 def _check_action(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
     action = attempt.action
     if isinstance(action, AnswerAgent):
         return  # does not touch the pane: the agent is waiting for this answer
-    yield from _check_pane_known(snapshot, attempt, now)
+    yield from _check_pane_known(snapshot, attempt.preconditions, now)
     yield from _check_not_reserved(snapshot, attempt, now)
-    yield from _check_caller_conditions(snapshot, attempt, now)
+    yield from _check_caller_conditions(snapshot, attempt.preconditions, now)
     if isinstance(action, SendText | SendKeys | Kill | AgentAction) and attempt.actor.pane == snapshot.view.id:
         yield PreconditionFailure("own_pane", "the caller itself runs in this pane")
+    if isinstance(action, SendText):
+        yield from _check_text(snapshot, action.text)
     if isinstance(action, SendText | SendKeys | AgentAction):
         yield from _check_accepts_input(snapshot)
         yield from _check_no_user_typing(snapshot, attempt, now)
@@ -97,7 +117,6 @@ def _check_action(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failure
     if isinstance(action, AgentAction):
         yield from _check_agent_action(snapshot, action)
     if isinstance(action, SendText):
-        yield from _check_text(snapshot, action.text)
         # The text is read by an agent, a shell at its prompt, or some other program.
         if snapshot.interaction is not None:
             yield from _check_composer(snapshot, action, attempt.preconditions)
@@ -116,7 +135,7 @@ def bind_dialog_rows(action: Action, snapshot: PaneSnapshot | None) -> Action:
     return action if press is None else replace(action, rows=press.rows)
 
 
-def _check_pane_known(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
+def _check_pane_known(snapshot: PaneSnapshot, preconditions: Preconditions, now: int) -> Failures:
     """Check that the pane in tmux is still the stored one and that the snapshot is not too old."""
     view, pane_state = snapshot.view, snapshot.pane_state
     if view.gone_at is not None:
@@ -125,7 +144,7 @@ def _check_pane_known(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Fai
         text = "another process runs in the pane"
         yield PreconditionFailure("stale_pid", text, str(view.facts.pid), str(pane_state.pid))
     age, limit = (now - snapshot.observed_at) / NS, f"{MAX_SNAPSHOT_AGE_S:g} s"
-    if age > MAX_SNAPSHOT_AGE_S and not attempt.preconditions.force_stale:
+    if age > MAX_SNAPSHOT_AGE_S and not preconditions.force_stale:
         yield PreconditionFailure("stale_snapshot", "the pane snapshot is too old", limit, f"{age:.1f} s")
 
 
@@ -149,7 +168,7 @@ def _check_accepts_input(snapshot: PaneSnapshot) -> Failures:
 
 
 def _check_no_user_typing(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
-    typing = snapshot.list_typing_clients(now)
+    typing = list_typing_clients(snapshot.pane_state, now)
     # A person who sends keys is the one typing.
     is_own = attempt.actor.kind == "human" and isinstance(attempt.action, SendKeys)
     if typing and not attempt.decision.allows_typing_beside_people and not is_own:
@@ -182,7 +201,7 @@ def _check_prompt(snapshot: PaneSnapshot, attempt: Attempt) -> Failures:
         text = "the pane is not known to be at a shell prompt"
         yield PreconditionFailure("not_at_prompt", text, "prompt", activity.kind)
     if not (activity.is_proven or attempt.decision.allows_unproven):
-        yield PreconditionFailure("unproven_prompt", "the prompt marks do not carry Termvisor's nonce")
+        yield PreconditionFailure("unproven_prompt", "it is not proven that the pane's own shell printed this prompt")
     if typed is None:
         yield PreconditionFailure("prompt_not_found", "the start of the shell's input is not known")
     elif typed.before.strip() or typed.behind:
@@ -225,7 +244,12 @@ def _check_no_dialog(snapshot: PaneSnapshot) -> Failures:
     interaction, agent = snapshot.interaction, snapshot.agent
     if interaction is None or agent is None:
         yield PreconditionFailure("no_agent", "no supported agent is known to run in the pane")
-    elif agent.state == "waiting_approval" or interaction.read_screen(snapshot.screen).state.startswith("waiting_"):
+        return
+    shown = interaction.read_screen(snapshot.screen).state
+    # The screen of this moment is newer than the agent's state, so a dialog that it no longer shows is gone. A dialog
+    # that was reported but never shown may be drawn at any moment, or no rule recognizes it.
+    is_reported = agent.state == "waiting_approval" and (shown == "unknown" or not agent.has_shown_dialog)
+    if is_reported or shown.startswith("waiting_"):
         text = f"{agent.name} shows a dialog, which would take the text as its answer"
         yield PreconditionFailure("dialog_open", text)
 
@@ -285,20 +309,26 @@ def _check_undo_target(snapshot: PaneSnapshot) -> Failures:
         yield PreconditionFailure("input_changed", "the input no longer holds exactly the typed text")
 
 
-def _check_caller_conditions(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
+def _check_caller_conditions(snapshot: PaneSnapshot, preconditions: Preconditions, now: int) -> Failures:
     """Check the caller's `--if-…` conditions."""
-    preconditions, view = attempt.preconditions, snapshot.view
+    view = snapshot.view
     last = view.last_output_at
     quiet_for = None if last is None else (now - last) / NS
+    agent = snapshot.agent
     expectations = (
-        (preconditions.runtime, view.facts.pid, "if_runtime"),
-        (preconditions.state, view.activity.kind, "if_state"),
+        (preconditions.runtime, "no agent" if agent is None else agent.runtime, "if_runtime"),
         ("prompt" if preconditions.at_prompt else None, view.activity.kind, "if_prompt"),
         (True if preconditions.is_ready else None, snapshot.is_ready, "if_ready"),
     )
     for expected, actual, why in expectations:
         if expected is not None and expected != actual:
             yield PreconditionFailure(why, f"--{why.replace('_', '-')} does not hold", str(expected), str(actual))
+    # An activity that is unknown says nothing about an agent, whose state has its own `unknown`.
+    activity = view.activity.kind if agent is None or view.activity.kind != "unknown" else ""
+    current = [name for name in ("" if agent is None else agent.state, activity) if name]
+    if preconditions.states and preconditions.states.isdisjoint(current):
+        expected_states = ", ".join(sorted(preconditions.states))
+        yield PreconditionFailure("if_state", "--if-state does not hold", expected_states, ", ".join(current))
     if preconditions.updated_within is not None and (quiet_for is None or quiet_for > preconditions.updated_within):
         ago = "never" if quiet_for is None else f"{quiet_for:.1f} s ago"
         limit = f"{preconditions.updated_within:g} s"

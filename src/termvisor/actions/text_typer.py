@@ -3,16 +3,24 @@
     typing → text is in the input → submitting (Enter) → input is empty
        └─ refused, typed_not_submitted or unknown: reported, never retried
 
-Invariants: a step is stored before it is taken; the text is written at most once, even after errors; Enter is pressed
-only after the text was seen in the intended program's input, and only while a piece of it is on the screen.
+Invariants: a step is stored before it is taken; the text is written at most once, even after errors. Enter is pressed
+at most once: only while the input of the intended program holds exactly the text and no user types, and only if the
+cursor and a piece of the text are still where they were seen.
 """
 
 from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.actions import input_line
-from termvisor.actions.pane_snapshot import PaneAccess, PaneSnapshot, build_screen, read_composer_text
+from termvisor.actions.pane_snapshot import (
+    PaneAccess,
+    PaneSnapshot,
+    build_screen,
+    list_typing_clients,
+    read_composer_text,
+)
 from termvisor.backends.pane_control import GuardMismatch, PaneState
 from termvisor.clock import Clock
 from termvisor.errors import MuxError, NotFound
@@ -25,8 +33,6 @@ POLL_INTERVAL_S = 0.05
 SETTLE_S = 0.15
 SEEN_TIMEOUT_S = 5.0
 CONFIRM_TIMEOUT_S = 5.0
-# Seconds after which Enter is pressed once more if the text is still in the input.
-ENTER_RETRY_DELAY_S = 1.5
 
 log = get_logger("send")
 
@@ -41,6 +47,8 @@ class TypingResult(Struct, frozen=True):
     why: str
     text: str = ""
     channel: AgentChannel | None = None
+    submitted_at: int = 0
+    """The time just before Enter was pressed or the prompt was sent; 0 if neither happened."""
 
 
 class TextTyper:
@@ -52,6 +60,7 @@ class TextTyper:
         snapshot: PaneSnapshot,
         *,
         into_prompt: bool,
+        allows_typing_beside_people: bool,
         panes: PaneAccess,
         clock: Clock,
         record_step: StepRecorder,
@@ -59,6 +68,7 @@ class TextTyper:
         self._action, self._text, self._snapshot = action, action.text, snapshot
         self._pane, self._interaction, self._into_prompt = snapshot.view.id, snapshot.interaction, into_prompt
         self._panes, self._clock, self._record_step = panes, clock, record_step
+        self._allows_typing_beside_people = allows_typing_beside_people
 
     async def type_text(self) -> TypingResult:
         """Write the text, then submit it. The caller must have stored the step `typing`. Never raises ``MuxError``."""
@@ -121,22 +131,52 @@ class TextTyper:
         return TypingResult("unknown", "not_seen", "the text was written but not seen on the screen")
 
     async def _press_enter(self) -> TypingResult | None:
-        # A piece of the text must still be on the screen, or Enter would submit something else.
-        piece = input_line.find_guard_piece(self._text, self._snapshot.pane_state.width)
-        try:
-            mismatch = await self._control.press(self._snapshot.build_guard(piece), ["Enter"])
-        except MuxError as error:
-            return TypingResult("unknown", "no_answer", f"tmux did not confirm that Enter was pressed: {error}")
+        """Press Enter once. Return None if it was pressed, else why it was not."""
+        until = self._clock.monotonic() + SEEN_TIMEOUT_S
+        while True:
+            # Text was seen before, but a person may have typed since, or a dialog may have opened.
+            pane_state = await self._control.read_pane_state(self._snapshot.pane_state.pane)
+            failure = self._find_enter_obstacle(pane_state)
+            if pane_state is None or failure is not None:
+                return failure
+            mismatch = await self._press_enter_at(pane_state)
+            is_moved = isinstance(mismatch, GuardMismatch) and mismatch.what == "cursor"
+            # Nothing was pressed. A program that redraws moves the cursor for a moment, typing permanently.
+            if not is_moved or self._clock.monotonic() >= until:
+                break
+            await self._clock.sleep(POLL_INTERVAL_S)
         if isinstance(mismatch, GuardMismatch):
             text = f"expected {mismatch.expected}, found {mismatch.actual}"
             return TypingResult("typed_not_submitted", f"stale_{mismatch.what}", text)
+        return mismatch
+
+    async def _press_enter_at(self, pane_state: PaneState) -> TypingResult | GuardMismatch | None:
+        # A piece of the text must still be on the screen, or Enter would submit something else.
+        piece = input_line.find_guard_piece(self._text, self._snapshot.pane_state.width)
+        guard = replace(self._snapshot.build_guard(piece), cursor=(pane_state.cursor_x, pane_state.cursor_y))
+        try:
+            return await self._control.press(guard, ["Enter"])
+        except MuxError as error:
+            return TypingResult("unknown", "no_answer", f"tmux did not confirm that Enter was pressed: {error}")
+
+    def _find_enter_obstacle(self, pane_state: PaneState | None) -> TypingResult | None:
+        """Return why Enter must not be pressed in this state; None if it may be."""
+        foreground = self._panes.find_foreground_group(self._pane)
+        if pane_state is None or not self._is_same_program(pane_state) or foreground != self._snapshot.foreground.group:
+            return TypingResult("unknown", "program_changed", _describe_text_location(pane_state, self._text))
+        typing = list_typing_clients(pane_state, self._clock.now())
+        if typing and not self._allows_typing_beside_people:
+            text = f"a user types in the pane ({typing[0].client}), so Enter was not pressed"
+            return TypingResult("typed_not_submitted", "human_typing", text)
+        if not self._has_text_in_input(pane_state):
+            text = "the input no longer holds exactly the text, so Enter was not pressed"
+            return TypingResult("typed_not_submitted", "input_changed", text)
         return None
 
     async def _wait_until_taken(self, began: int) -> TypingResult:
         start = self._clock.monotonic()
-        has_pressed_again = False
         pane_state: PaneState | None = None
-        while (elapsed := self._clock.monotonic() - start) < CONFIRM_TIMEOUT_S:
+        while self._clock.monotonic() - start < CONFIRM_TIMEOUT_S:
             pane_state = await self._control.read_pane_state(self._snapshot.pane_state.pane)
             if (has_started := self._has_command_started(began)) or (
                 pane_state and self._has_input_emptied(pane_state)
@@ -144,16 +184,10 @@ class TextTyper:
                 return TypingResult("delivered", "command_started" if has_started else "left_input")
             if pane_state is None:
                 return TypingResult("unknown", "pane_gone", "the pane closed after Enter")
-            # A program may drop an Enter; the guard keeps the second one from reaching another screen.
-            if elapsed > ENTER_RETRY_DELAY_S and not has_pressed_again and self._has_text_in_input(pane_state):
-                has_pressed_again = True
-                if (refused := await self._press_enter()) is not None:
-                    return refused
             await self._clock.sleep(POLL_INTERVAL_S)
+        # A slow program may still take the Enter, so neither outcome is proven; a second one could answer a dialog.
         if pane_state is not None and self._is_same_program(pane_state) and self._has_text_in_input(pane_state):
-            return TypingResult(
-                "typed_not_submitted", "still_in_input", "Enter was pressed but the text is still in the input"
-            )
+            return TypingResult("unknown", "still_in_input", "Enter was pressed but the text is still in the input")
         return TypingResult(
             "unknown", "not_confirmed", "Enter was pressed; nothing proves that the program took the text"
         )

@@ -27,6 +27,8 @@ class PaneGuard(Struct, frozen=True, kw_only=True):
     """Text (letters, digits and spaces) that some row of the screen must contain."""
     rows: tuple[str, ...] = ()
     """Further texts, each of which some row must contain. They may also include a full stop or a menu pointer."""
+    cursor: tuple[int, int] | None = None
+    """Column and row of the cursor: it moves when anything is typed."""
     title: str | None = None
     front: MuxPaneId | None = None
     """The active pane of the active window of its session."""
@@ -36,7 +38,18 @@ class GuardMismatch(Struct, frozen=True):
     """The first condition of a guard that failed."""
 
     what: Literal[
-        "pane", "pid", "dead", "mode", "input_off", "synchronized", "command", "alternate", "screen", "title", "front"
+        "pane",
+        "pid",
+        "dead",
+        "mode",
+        "input_off",
+        "synchronized",
+        "command",
+        "alternate",
+        "screen",
+        "cursor",
+        "title",
+        "front",
     ]
     expected: str
     actual: str

@@ -1,7 +1,7 @@
 """Capture panes through tmux control mode if another program uses their pipe.
 
-This attaches to the user's session, which then counts as attached; it is the last resort, and `health` tells it. Each
-session with such panes gets one `tmux -C` client, whose reader thread writes the bytes to the same kind of
+This attaches to the user's session, which then counts as attached in tmux; it is the last resort, and `health` tells
+it. Each session with such panes gets one `tmux -C` client, whose reader thread writes the bytes to the same kind of
 segments as the recorder, so that a busy daemon never makes tmux wait. Output of other panes is dropped here, not
 switched off in tmux: tmux stops reading a pane that all clients switched off, which would freeze its program.
 """
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from threading import Lock
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.backends.pane_source import PaneCapture
 from termvisor.backends.tmux.commands import TmuxCommand, TmuxReply, build_guard, parse_refusal
@@ -24,6 +25,7 @@ from termvisor.errors import MuxError
 from termvisor.log import get_logger
 from termvisor.model.ids import EpochId, MuxPaneId
 from termvisor.model.terminal.output import Epoch, EpochEnd
+from termvisor.model.terminal.pane import PaneFacts
 from termvisor.recorder.segment_log import FLAG_ENDED, SegmentWriter
 
 UNWRITABLE_NOTICE = "unwritable"
@@ -114,6 +116,17 @@ class ControlModeCapture:
     def session_count(self) -> int:
         """Number of sessions that clients of ours are attached to."""
         return len(self._clients_by_session)
+
+    def exclude_own_clients(self, facts: PaneFacts) -> PaneFacts:
+        """Return the facts of a pane with only the clients that other programs attached to its session."""
+        clients = self._clients_by_session.get(facts.session_id)
+        if clients is None:
+            return facts
+        # tmux names a client without a terminal after its process.
+        own = {f"client-{client.pid}" for client in (clients.output, clients.guard)}
+        others = tuple(name for name in facts.session_clients if name not in own)
+        count = facts.session_attached - (len(facts.session_clients) - len(others))
+        return replace(facts, session_clients=others, session_attached=count)
 
     async def start_capture(self, state: PaneCaptureState, server: TmuxServer, lines: int) -> None:
         """Begin an epoch whose first byte directly follows what the pane's capture shows.

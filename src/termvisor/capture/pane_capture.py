@@ -61,10 +61,21 @@ class PaneCaptureController:
         return self._panes_by_id.get(mux_id)
 
     async def adopt_pane(self, pane: PaneId, facts: PaneFacts) -> None:
-        """Add a pane that this daemon sees for the first time and resume its open epochs."""
+        """Add a pane that this daemon sees for the first time and resume its open epochs.
+
+        A respawned pane still has the pipe of its previous instance, which is replaced if it is ours.
+        """
         gaps = await self._epochs.store.output.list_gaps(pane=pane)
         is_foreign = any(gap.cause in ("pipe_stolen", "pipe_closed") for gap in gaps)
-        state = PaneCaptureState(pane, facts.mux_id, facts.session_id, is_pipe_foreign=is_foreign)
+        previous = [state for state in self._draining_by_epoch.values() if state.mux_id == facts.mux_id]
+        state = PaneCaptureState(
+            pane,
+            facts.mux_id,
+            facts.session_id,
+            is_pipe_foreign=is_foreign,
+            is_respawned=bool(previous),
+            can_replace_pipe=any(state.final_size is None for state in previous),
+        )
         state.update_facts(facts)
         self._panes_by_id[facts.mux_id] = state
         for epoch in self._resumable_epochs.pop(pane, []):
@@ -95,6 +106,11 @@ class PaneCaptureController:
     def is_drained(self) -> bool:
         """Return True if the last bytes of all released panes have arrived."""
         return not self._draining_by_epoch
+
+    @property
+    def is_settled(self) -> bool:
+        """Return True if every pane is captured, or cannot be captured now."""
+        return not self._recorder.is_connected or all(state.is_settled for state in self._panes_by_id.values())
 
     async def run_step(self) -> None:
         """Start every capture that is due and abandon those that timed out."""
@@ -249,14 +265,15 @@ class PaneCaptureController:
     async def _open_pipe(self, state: PaneCaptureState) -> None:
         epoch = await self._epochs.reserve_epoch(state.pane, "pipe")
         command = self._recorder.build_handoff_command(state.pane, epoch.id)
-        lines, can_replace = self._get_baseline_lines(), state.can_replace_pipe
+        # The scrollback of a respawned pane is the text of its previous instance.
+        lines, can_replace = 0 if state.is_respawned else self._get_baseline_lines(), state.can_replace_pipe
         try:
             opened = await self.server.open_pipe(state.mux_id, command, lines=lines, replace=can_replace)
         except MuxError:
             # tmux may have opened the pipe although its answer was lost.
             await self._abandon_epoch(epoch)
             raise
-        state.can_replace_pipe = False
+        state.can_replace_pipe = state.is_respawned = False
         if isinstance(opened, PaneCapture):
             state.epoch, state.data_plane = await self._epochs.begin_epoch(epoch, opened, state.pid), "pipe"
             state.is_piped, state.handoff_pending_since = True, self._monotonic()
@@ -342,7 +359,7 @@ class PaneCaptureController:
         if ended_by == "disk_full":
             self._recorder.disk_space.report_write_failure(self._monotonic())
         state.is_pipe_foreign = state.is_pipe_foreign or ended_by in ("pipe_stolen", "pipe_closed")
-        state.is_dead = state.is_dead or (ended_by == "pane_exited" and not state.has_respawned)
+        state.is_dead = state.is_dead or ended_by == "pane_exited"
         await self._epochs.end_epoch(epoch, ended_by, size, detail, missed_since)
         self._recorder.forget_stream(epoch.id)
 

@@ -25,8 +25,8 @@ class PaneCaptureState(Struct):
     ends_unattached: bool = False
     """Its session is destroyed with its last client, so our client must not attach to it."""
     is_dead: bool = False
-    has_respawned: bool = False
-    """Another program was started in the pane before the end of the pipe of the last one was settled."""
+    is_respawned: bool = False
+    """Its previous instance was captured until another program was started in the pane."""
     is_piped: bool = False
     is_pipe_foreign: bool = False
     """Another program opened or closed this pane's pipe, so it is never piped again."""
@@ -46,10 +46,14 @@ class PaneCaptureState(Struct):
 
     def update_facts(self, facts: PaneFacts) -> None:
         self.session_id, self.ends_unattached = facts.session_id, facts.session_ends_unattached
-        is_other_program = facts.pid != self.pid and not facts.dead
-        self.has_respawned = self.draining_since is not None and (self.has_respawned or is_other_program)
         self.is_dead, self.is_piped, self.pid = facts.dead, facts.piped, facts.pid
         self.can_replace_pipe = self.can_replace_pipe and facts.piped
+
+    @property
+    def is_settled(self) -> bool:
+        """Return True if the pane is captured, or could not be."""
+        is_captured = self.epoch is not None and self.handoff_pending_since is None
+        return is_captured or self.is_dead or self.is_miss_recorded or self.retry_at > 0.0
 
     @property
     def needs_pipe(self) -> bool:

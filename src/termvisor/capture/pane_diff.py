@@ -18,21 +18,30 @@ class PaneChange(Struct, frozen=True):
 
 
 def diff_listings(old: Mapping[MuxPaneId, PaneFacts], new: Mapping[MuxPaneId, PaneFacts]) -> Iterator[PaneChange]:
-    """Yield the changes in the order in which their events must be emitted, with closed panes first."""
+    """Yield the changes in the order in which their events must be emitted, with closed panes first.
+
+    A respawned pane keeps its place and its tmux id, but is another instance: the old one is gone, a new one appeared.
+    """
+    respawned = {mux_id for mux_id, facts in new.items() if mux_id in old and is_respawned(old[mux_id], facts)}
     for mux_id in old:
-        if mux_id not in new:
+        if mux_id not in new or mux_id in respawned:
             yield PaneChange("pane_gone", mux_id)
     for mux_id, facts in new.items():
-        before = old.get(mux_id)
-        if before is None:
+        if mux_id not in old or mux_id in respawned:
             yield PaneChange("pane_appeared", mux_id, {"command": facts.command, "session": facts.session_name})
         else:
-            yield from _diff_facts(before, facts)
+            yield from _diff_facts(old[mux_id], facts)
+        if mux_id in respawned:
+            yield PaneChange("pane_respawned", mux_id, {"pid": facts.pid, "command": facts.command})
+
+
+def is_respawned(old: PaneFacts, new: PaneFacts) -> bool:
+    """Return True if another program was started in the pane. A start time of 0 belongs to a process that exited."""
+    is_restarted = 0 not in (old.pid_started, new.pid_started) and old.pid_started != new.pid_started
+    return not new.dead and (old.pid != new.pid or is_restarted)
 
 
 def _diff_facts(old: PaneFacts, new: PaneFacts) -> Iterator[PaneChange]:
-    if (old.pid, old.pid_started) != (new.pid, new.pid_started) and not new.dead:
-        yield PaneChange("pane_respawned", new.mux_id, {"pid": new.pid, "command": new.command})
     if new.dead and not old.dead:
         yield PaneChange("pane_died", new.mux_id, {"status": new.dead_status, "signal": new.dead_signal})
     if (old.width, old.height) != (new.width, new.height):

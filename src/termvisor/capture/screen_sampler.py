@@ -4,6 +4,7 @@ There are two reasons to sample a pane, each with its own schedule and consumer:
 
     it repainted    `RepaintSchedule`, from paint activity of the pipeline; samples go to ``store_samples``
     it has an agent `AgentSchedule`, from the panes that ``agent_screens`` lists; screens go to its ``read_screen``
+                    (also listed: panes that may show a remote agent, until that is settled)
 
 A pane that is due for both reasons is captured once, and the sample of a repainting pane also serves its agent.
 """
@@ -50,10 +51,10 @@ class AgentScreens(Protocol):
     """The agents whose screens are classified."""
 
     def update_panes(self) -> Mapping[PaneId, int | None]:
-        """Forget agents that are gone; return the panes with an agent and the time of their last output."""
+        """Forget agents that are gone; return the panes to capture and the time of their last output."""
 
     def read_screen(self, pane: PaneId, capture: PaneCapture, at: int, interval_s: float | None) -> None:
-        """Read a screen. The next one follows within ``interval_s``, which is None if the pane has no known agent."""
+        """Read a screen. The next one follows within ``interval_s``, which is None if none is scheduled."""
 
 
 class ScreenSample(Struct, frozen=True):

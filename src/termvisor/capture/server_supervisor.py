@@ -113,7 +113,15 @@ class ServerSupervisor:
             async with asyncio.timeout(_FIRST_LISTING_TIMEOUT_S):
                 for watcher in list(self.watchers.values()):
                     await watcher.first_listing_done.wait()
+                # Without this, the first action would be refused, because the pane's state is not proven yet.
+                for watcher in list(self.watchers.values()):
+                    await watcher.first_capture_done.wait()
         self.first_scan_done.set()
+
+    async def refresh_panes(self) -> None:
+        """List the panes of all servers now: a pane that was just closed is noticed only at the next look."""
+        for watcher in [watcher for watcher in self.watchers.values() if watcher.is_watching]:
+            await watcher.list_now(_FIRST_LISTING_TIMEOUT_S)
 
     def _start_watchers(self, group: asyncio.TaskGroup) -> None:
         for socket in list_candidate_sockets(self._paths, self._settings):
@@ -166,6 +174,7 @@ class ServerSupervisor:
             await self._handle_watcher_failure(watcher, type(error).__name__)
         finally:
             watcher.first_listing_done.set()
+            watcher.first_capture_done.set()
             del self.watchers[watcher.socket]
 
     async def _handle_watcher_failure(self, watcher: ServerWatcher, reason: str) -> None:

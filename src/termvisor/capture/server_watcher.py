@@ -21,7 +21,7 @@ from termvisor.backends.tmux.server_safety import explain_no_native_client
 from termvisor.capture.control_mode_capture import ControlModeCapture
 from termvisor.capture.epochs import EpochLifecycle
 from termvisor.capture.pane_capture import PaneCaptureController
-from termvisor.capture.pane_diff import PaneChange, diff_listings
+from termvisor.capture.pane_diff import PaneChange, diff_listings, is_respawned
 from termvisor.capture.recorder_client import RecordedStream, RecorderClient, RecorderDied
 from termvisor.capture.server_activity import ServerActivity
 from termvisor.errors import MuxError
@@ -90,7 +90,12 @@ class ServerWatcher:
         self._has_just_listed = False
         self._is_server_gone = self._is_stopping = self._keep_pipes = False
         self.known_panes: dict[MuxPaneId, KnownPane] = {}
+        self._gone_panes: dict[MuxPaneId, KnownPane] = {}
+        """Panes that the current listing no longer has, or has respawned."""
         self.first_listing_done = asyncio.Event()
+        self.first_capture_done = asyncio.Event()
+        """Set once the panes of the first listing are captured, as far as they can be."""
+        self._listing_waiters: list[asyncio.Event] = []
         self.has_started = False
         self._degraded_reason = self._last_error = ""
         self.corrections = 0
@@ -103,8 +108,17 @@ class ServerWatcher:
 
     def request_listing(self) -> None:
         """List the panes now, because one was opened."""
-        self._next_poll_at, self._is_change_announced = 0.0, True
+        self._next_poll_at, self._is_change_seen = 0.0, True
         self._wake.set()
+
+    async def list_now(self, timeout_s: float) -> None:
+        """List the panes and wait until their changes are stored, at most for ``timeout_s``."""
+        self._listing_waiters.append(done := asyncio.Event())
+        self.request_listing()
+        # A server that does not answer is reported elsewhere.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await done.wait()
 
     def stop(self, *, keep_pipes: bool) -> None:
         self._is_stopping, self._keep_pipes = True, keep_pipes
@@ -123,8 +137,12 @@ class ServerWatcher:
             if has_news or self._monotonic() >= self._next_step_at:
                 self._next_step_at = self._monotonic() + _STEP_INTERVAL_S
                 await self._call_server(self.captures.run_step)
+                if self.captures.is_settled:
+                    self.first_capture_done.set()
             await self._wait_for_wake(max(0.0, self._next_poll_at - self._monotonic()))
         await (self._leave_server() if self._is_stopping else self._handle_server_gone())
+        for waiter in self._listing_waiters:
+            waiter.set()
 
     @property
     def health(self) -> ServerHealth:
@@ -232,7 +250,10 @@ class ServerWatcher:
         interval = self._listing_interval if self._is_listing_stale else _IDLE_LISTING_INTERVAL_S
         is_due = self._is_change_seen or now >= self._last_listing_at + interval
         if is_due:
+            waiters, self._listing_waiters = self._listing_waiters, []
             await self._call_server(self._refresh_panes)
+            for waiter in waiters:
+                waiter.set()
         return is_due
 
     def _check_activity(self) -> None:
@@ -250,7 +271,8 @@ class ServerWatcher:
         self._last_listing_at, self._captured_bytes_at_listing = self._monotonic(), captured_bytes
         self._is_change_seen = self._is_listing_stale = False
         self._has_just_listed = True
-        new = {facts.mux_id: facts for facts in await self.server.list_pane_facts()}
+        exclude_own_clients = self.captures.control_capture.exclude_own_clients
+        new = {facts.mux_id: exclude_own_clients(facts) for facts in await self.server.list_pane_facts()}
         self._last_error = ""
         self._set_disconnect_delay(any(facts.session_ends_unattached for facts in new.values()))
         old = {mux_id: known.facts for mux_id, known in self.known_panes.items()}
@@ -260,6 +282,7 @@ class ServerWatcher:
         self._adjust_listing_interval(is_quiet=not (has_output or changes))
         for change in changes:
             await self._apply_change(change, new)
+        self._gone_panes.clear()
         for mux_id, facts in new.items():
             self.captures.update_facts(facts)
             await self._update_pane(self.known_panes[mux_id], facts)
@@ -288,17 +311,22 @@ class ServerWatcher:
         panes, emit = self._epochs.store.panes, self._epochs.event_log.emit
         if change.kind == "pane_appeared":
             facts = new[change.mux_id]
-            instance = PaneInstance(self.server.instance, change.mux_id)
+            newest = await panes.find_newest(self.server.instance, change.mux_id)
+            generation = 0 if newest is None else newest.instance.generation + is_respawned(newest.facts, facts)
+            instance = PaneInstance(self.server.instance, change.mux_id, generation)
             pane, is_new = await panes.find_or_add(instance, facts, self._now())
             self.known_panes[change.mux_id] = KnownPane(pane, facts)
             await self.captures.adopt_pane(pane, facts)
             if is_new:
                 await emit(change.kind, pane, **change.data)
         elif change.kind == "pane_gone":
-            gone = self.known_panes.pop(change.mux_id)
+            gone = self._gone_panes[change.mux_id] = self.known_panes.pop(change.mux_id)
             await self.captures.release_pane(change.mux_id)
             await panes.mark_gone(gone.id, self._now())
             await emit(change.kind, gone.id)
+        elif change.kind == "pane_respawned":
+            previous = self._gone_panes[change.mux_id].id
+            await emit(change.kind, self.known_panes[change.mux_id].id, previous=previous, **change.data)
         else:
             # Store before emitting the event, so that its subscribers read the new facts.
             known = self.known_panes[change.mux_id]

@@ -16,6 +16,7 @@ from termvisor.protocol.unix_socket import connect_socket
 
 HELLO_TIMEOUT_S = 10.0
 """Seconds after which a daemon that has not answered `hello` counts as hung."""
+_OWN_FOLDER_HINT = "Set VISOR_RUNTIME_DIR to a folder that only you use, or stop the program that uses this socket."
 
 
 class BlockingConnection:
@@ -73,7 +74,11 @@ class BlockingConnection:
 
     def _next_message(self) -> jsonrpc.IncomingMessage:
         while not self._received:
-            self._received += map(jsonrpc.parse_incoming, self._line_buffer.feed(self._receive()))
+            try:
+                lines = self._line_buffer.feed(self._receive())
+            except jsonrpc.LineTooLong as error:
+                raise Unavailable(f"invalid answer from the daemon: {error}", hint=jsonrpc.RESTART_HINT) from error
+            self._received += map(jsonrpc.parse_incoming, lines)
         return self._received.popleft()
 
     def _receive(self) -> bytes:
@@ -108,11 +113,17 @@ def _connect_checked(path: str) -> socket | None:
     try:
         return connect_socket(path)
     except OSError as error:
-        raise Unavailable(f"cannot connect to the daemon: {error}") from error
+        # `connect_socket` itself raises PermissionError with a text instead of an error number.
+        raise Unavailable(
+            f"cannot connect to the daemon at {path}: {error.strerror or error}", hint=_OWN_FOLDER_HINT
+        ) from error
 
 
 def read_hello(result: Any) -> jsonrpc.DaemonHello:
-    hello = msgspec.convert(result, jsonrpc.DaemonHello)
+    try:
+        hello = msgspec.convert(result, jsonrpc.DaemonHello)
+    except msgspec.ValidationError as error:
+        raise Unavailable(f"the program that answers is not the daemon: {error}", hint=_OWN_FOLDER_HINT) from error
     jsonrpc.check_protocol(command_protocol.PROTOCOL_VERSION, hello.protocol)
     return hello
 

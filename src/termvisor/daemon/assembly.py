@@ -12,7 +12,7 @@ from termvisor.capture.epochs import EpochLifecycle
 from termvisor.capture.event_log import EventLog
 from termvisor.capture.raw_log import find_highest_ids
 from termvisor.capture.recorder_client import RecorderClient
-from termvisor.capture.screen_sampler import ScreenSampler
+from termvisor.capture.screen_sampler import PaintActivity, ScreenSampler
 from termvisor.capture.server_supervisor import ServerSupervisor
 from termvisor.clock import Clock, SystemClock
 from termvisor.daemon.acting import approval_notifications, event_notifications
@@ -144,7 +144,7 @@ async def _build_components(paths: Paths, settings: Settings, store: Store, cloc
     agent_tracking = await build_agent_tracking(store, event_log, clock, paths, settings)
     connect_capture(agent_tracking, pipeline, supervisor)
     screen_sampler = ScreenSampler(clock, partial(_find_pane_location, supervisor), sightings.store_samples)
-    pipeline.on_paint_activity = screen_sampler.note_activity
+    pipeline.on_paint_activity = partial(_note_paint_activity, screen_sampler, sightings)
     # Raw logs may use ids that are missing in the database; a new pane must not get one of them.
     await store.maintenance.reserve_ids(*find_highest_ids(paths.raw_dir))
     # Last, because the recorder reports the streams of an earlier daemon as soon as it is connected.
@@ -210,7 +210,12 @@ async def _stop_sampling(
         task.cancel()
     components.agent_tracking.tracker.stop()
     await tracker_task
-    await components.sightings.flush_seen_times()
+    await components.sightings.record_visible(components.clock.now())
+
+
+def _note_paint_activity(sampler: ScreenSampler, sightings: SightingRecorder, activity: PaintActivity) -> None:
+    sampler.note_activity(activity)
+    sightings.note_activity(activity)
 
 
 async def _run_agent_tracking(components: Components) -> None:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 from termvisor.clock import Clock
-from termvisor.errors import Conflict
+from termvisor.errors import StateConflict
 from termvisor.protocol import unix_socket
 from termvisor.protocol.unix_socket import connect_socket
 from termvisor.recorder import sockets
@@ -33,7 +33,7 @@ async def hold_daemon_lock(paths: Paths, clock: Clock, timeout_s: float = 8.0) -
     while (descriptor := files.acquire_lock(paths.daemon_lock)) is None:
         if _is_socket_answering(paths.daemon_socket) or clock.monotonic() > deadline:
             pid = files.read_lock_holder(paths.daemon_lock)
-            raise Conflict(f"a daemon is already running (pid {pid})", hint="`visor daemon restart` replaces it.")
+            raise StateConflict(f"a daemon is already running (pid {pid})", hint="`visor daemon restart` replaces it.")
         await clock.sleep(0.02)
     try:
         yield

@@ -15,7 +15,7 @@ EVENT_KINDS: dict[str, str] = {
     "pane_appeared": "A pane was seen for the first time.",
     "pane_gone": "A pane no longer exists.",
     "pane_died": "The program in a pane ended while the pane stayed (remain-on-exit); with its status.",
-    "pane_respawned": "Another program was started in an existing pane.",
+    "pane_respawned": "Another program was started in a pane, which got a new id; `previous` is its old one, now gone.",
     "pane_resized": "A pane changed its size, in columns and rows.",
     "pane_moved": "A pane moved to another session or window.",
     "pane_renamed": "The session or window of a pane has a new name.",

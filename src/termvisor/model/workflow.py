@@ -132,6 +132,8 @@ class DryRunStep(Struct, frozen=True, kw_only=True):
     verdict: Verdict | None = None
     refused: str = ""
     """The pane precondition that currently fails."""
+    ends_run: bool = False
+    """The precondition fails because of the text that is sent, so that the run would end with this step."""
 
 
 class RunChangeRequest(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,9 @@ import msgspec
 from msgspec.structs import replace
 
 from termvisor.capture.screen_sampler import PaintActivity
+from termvisor.clock import NS, Clock
 from termvisor.model.event import Event
+from termvisor.model.ids import EpochId
 from termvisor.model.terminal.output import Delta, Epoch, Gap, InitialLine, Mark
 from termvisor.model.terminal.pane import PaneActivity
 from termvisor.model.terminal.shell_state import RecordedShellState
@@ -34,6 +36,7 @@ from termvisor.terminal.user_variables import NAME_PREFIX, VariableRate
 
 # Number of bytes at the end of the log that are searched for secrets still visible on the screen.
 _SECRET_LOOKBACK_BYTES = 1 << 16
+_QUIET_SNAPSHOT_DELAY_S = 5.0
 _STATUS_MARKS = frozenset({"agent", "title", "notification", "progress", "bell"})
 """Marks that show a program's status."""
 _MAX_STATUS_MARKS = 64
@@ -234,6 +237,19 @@ class EpochReader:
         self.stored_offset = update.committed
         return progress
 
+    @property
+    def is_snapshot_behind(self) -> bool:
+        """Return True if decoding would resume before the last byte read."""
+        return self.stored_offset < self.read_offset
+
+    def request_snapshot(self) -> bool:
+        """Have the next take_progress() save a snapshot; return False if the last one is up to date."""
+        if not self.is_snapshot_behind:
+            return False
+        self.text.request_snapshot()
+        self._has_changes = True
+        return True
+
     def add_pending_matches(self, matches: Iterable[RuleMatch] = ()) -> bool:
         """Add matches whose agent is not known yet; return True if any are pending."""
         is_any_waiting = self._line_scanner.add_pending(matches)
@@ -292,6 +308,36 @@ class EpochReader:
             event = user_variables.build_event(self.epoch.pane, at, variable, dropped, "stream")
             detection = user_variables.build_detection(self.epoch.pane, at, variable)
             self._pending_events.append(event if detection is None else StreamDetection(detection, event=event))
+
+
+class SnapshotSchedule:
+    """Requests a snapshot of the readers that fell silent since their last one; those that read on take one anyway.
+
+    Without it the last segment of a silent pane could not be sealed before the pane prints again.
+    """
+
+    def __init__(self, clock: Clock):
+        self._clock = clock
+        self._readers: dict[EpochId, EpochReader] = {}
+        self.due_at: float | None = None
+        """Monotonic time of the next check; None if every snapshot is up to date."""
+
+    def add_readers(self, readers: Iterable[EpochReader]) -> None:
+        """Add those whose stored text goes beyond their last snapshot."""
+        self._readers.update((reader.epoch.id, reader) for reader in readers if reader.is_snapshot_behind)
+        if self._readers and self.due_at is None:
+            self.due_at = self._clock.monotonic() + _QUIET_SNAPSHOT_DELAY_S
+
+    def take_quiet_readers(self) -> list[EpochReader]:
+        """Return the readers that will save a snapshot with their next progress, if a check is due."""
+        if self.due_at is None or self._clock.monotonic() < self.due_at:
+            return []
+        quiet_since = self._clock.now() - int(_QUIET_SNAPSHOT_DELAY_S * NS)
+        quiet = [reader for reader in self._readers.values() if reader.last_byte_at <= quiet_since]
+        for reader in quiet:
+            del self._readers[reader.epoch.id]
+        self.due_at = self._clock.monotonic() + _QUIET_SNAPSHOT_DELAY_S if self._readers else None
+        return [reader for reader in quiet if reader.final_size is None and reader.request_snapshot()]
 
 
 def _redact_mark(mark: Mark) -> Mark:

@@ -23,7 +23,7 @@ from termvisor.terminal.row_window import LineAnchor, ProvisionalLine, SettledLi
 from termvisor.terminal.text_decoder import DecodedOutput, TextDecoder, build_blocks
 
 # A new snapshot is taken after this much output or, if the output is slower, after this time.
-_SNAPSHOT_BYTES, _SNAPSHOT_NS = 1 << 16, 5_000_000_000
+_SNAPSHOT_BYTES, _SNAPSHOT_NS = 1 << 16, 15_000_000_000
 # Number of bytes decoded again to fill the window if its snapshot was lost.
 _REBUILD_BYTES = 1 << 18
 _DEFAULT_WIDTH, _DEFAULT_HEIGHT = 80, 24
@@ -145,7 +145,7 @@ class EpochText:
     def finish(self, at: int) -> DecodedOutput:
         """Settle all lines at the end of the epoch."""
         self._is_snapshot_due = True
-        return self._accept(self.decoder.finish(at))
+        return self._accept(self.decoder.finish(at), is_cut=True)
 
     def skip_hole(self, offset: int, at: int) -> DecodedOutput:
         """Settle all lines before missing bytes and continue after them with an empty window."""
@@ -183,6 +183,10 @@ class EpochText:
             first_rewritten=self._tracker.first_rewritten,
         )
         return TextUpdate(self._committed, carry, blocks, new_lines)
+
+    def request_snapshot(self) -> None:
+        """Have the next take_update() save a snapshot."""
+        self._is_snapshot_due = True
 
     def confirm_stored(self) -> None:
         """Forget the lines of the last update, because it is stored, and delete the snapshots before its own."""
@@ -253,20 +257,24 @@ class EpochText:
                 self.feed(Delta(self.epoch.id, offset, data, at))
         return max(0, self.epoch.committed - log.read_size()) if self.epoch.committed else 0
 
-    def _accept(self, decoded: DecodedOutput) -> DecodedOutput:
+    def _accept(self, decoded: DecodedOutput, *, is_cut: bool = False) -> DecodedOutput:
+        """Return what decoded output adds to what is stored; ``is_cut`` if its last line may be incomplete."""
         known = min(len(decoded.lines), max(0, self.first_index - self.settled_count))
         self.settled_count += len(decoded.lines)
         lines = decoded.lines[known:]
         if lines or decoded.overwritten:
-            self._add_lines(lines, decoded)
+            self._add_lines(lines, decoded, is_cut)
         marks = tuple(mark for mark in decoded.marks if mark.offset > self._marks_to)
         return replace(decoded, lines=lines, marks=marks, anchors=tuple(self._shift_anchors(decoded.anchors)))
 
-    def _add_lines(self, lines: Sequence[SettledLine], decoded: DecodedOutput) -> None:
+    def _add_lines(self, lines: Sequence[SettledLine], decoded: DecodedOutput, is_cut: bool) -> None:
         if decoded.overwritten:
             self._learn_overwritten(decoded)
         self._settled += lines
-        self._settled_texts += self._redactor.redact_lines([line.text for line in lines])
+        texts = [line.text for line in lines]
+        complete, last = (texts[:-1], texts[-1:]) if is_cut else (texts, [])
+        self._settled_texts += self._redactor.redact_lines(complete)
+        self._settled_texts += map(self._redactor.redact_cut_line, last)
         if self.seen_secrets:
             self.seen_secrets.count_lines(len(lines), is_repainting=self.decoder.row_jumps != self._row_jumps)
         self._row_jumps = self.decoder.row_jumps
@@ -276,7 +284,8 @@ class EpochText:
         shown: list[SettledLine | ProvisionalLine] = [*decoded.lines, *self.decoder.list_provisional_lines()]
         for covered in decoded.overwritten:
             above = [line.text for line in shown if line.start < covered.start]
-            Redactor(state=self._redactor.state, seen_secrets=self.seen_secrets).redact_lines([*above, covered.text])
+            redactor = Redactor(state=self._redactor.state, seen_secrets=self.seen_secrets)
+            self.seen_secrets.learn_values(covered.text, redactor.redact_lines([*above, covered.text])[-1], is_any=True)
 
     def _shift_anchors(self, anchors: Sequence[LineAnchor]) -> list[LineAnchor]:
         return [LineAnchor(anchor.mark, anchor.line + self._index_shift) for anchor in anchors]
@@ -284,7 +293,7 @@ class EpochText:
     def _redact_window(self, window: Sequence[ProvisionalLine]) -> list[str]:
         """Redact lines as the continuation of the settled ones, without changing the state for those."""
         redactor = Redactor(state=self._redactor.state, seen_secrets=self.seen_secrets)
-        return redactor.redact_lines([line.text for line in window])
+        return redactor.redact_screen([line.text for line in window], _count_complete(window))
 
     def _build_new_lines(self, run: LineRun, texts: Sequence[str]) -> UnseenLines:
         place = run.first - self.first_index

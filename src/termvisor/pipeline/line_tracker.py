@@ -4,7 +4,9 @@ A line is *complete* once the cursor is below it. It is reported as soon as it i
 window, and again when the program rewrites it. Lines are identified by their index in the epoch.
 """
 
+from array import array
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from zlib import crc32
 
 from msgspec import Struct
@@ -32,23 +34,24 @@ class WindowLineTracker:
     """
 
     def __init__(self, first: int, checksums: Sequence[int] = (), rewritten_at: int = 0, first_rewritten: int = 0):
-        self._first, self._end = first, first + len(checksums)
-        self._reported = {index: checksum for index, checksum in enumerate(checksums, first) if checksum >= 0}
+        self._first = first
+        # An array: a pane has many lines, and there are many panes.
+        self._checksums = array("q", checksums)
         self.rewritten_at = rewritten_at
         """Milliseconds; when a complete line was rewritten last. Rises with each commit that rewrites one."""
         # Which of the lines below were rewritten before a restart is not known, so all of them are read again.
-        doubtful = [index for index in self._reported if rewritten_at and index >= first + first_rewritten]
-        self._rewritten = dict.fromkeys(doubtful, rewritten_at)
+        doubtful = [place for place, checksum in enumerate(checksums) if checksum >= 0 and place >= first_rewritten]
+        self._rewritten = {first + place: rewritten_at for place in doubtful if rewritten_at}
 
     @property
     def checksums(self) -> tuple[int, ...]:
-        return tuple(self._reported.get(index, -1) for index in range(self._first, self._end))
+        return tuple(self._checksums)
 
     @property
     def first_rewritten(self) -> int:
         """Return how far below the first line the first rewritten one is; beyond the last line if there is none."""
-        indexes = [index for index in self._rewritten if index >= self._first]
-        return min(indexes, default=self._end) - self._first
+        places = [index - self._first for index in self._rewritten if index >= self._first]
+        return min(places, default=len(self._checksums))
 
     def track(
         self, first: int, settled: Sequence[SettledLine], window: Sequence[ProvisionalLine], at: int
@@ -58,19 +61,22 @@ class WindowLineTracker:
         ``settled`` are the lines settled since the last call, from index ``first`` on; ``window`` those after them.
         """
         lines: list[WindowLine] = [*settled, *window]
-        changed = [index for index, checksum in self._reported.items() if not _is_same(lines, index - first, checksum)]
-        if changed:
+        reported = self._checksums
+        # Not of all lines: a flood settles thousands of them at once, which were never in the window.
+        compared = [_compute_checksum(line.text) for line in lines[: len(reported)]]
+        is_same = [checksum == before for checksum, before in zip_longest(compared, reported)]
+        if changed := [first + place for place, before in enumerate(reported) if before >= 0 and not is_same[place]]:
             self._record_rewrites(changed, at)
-        unchanged = self._reported.keys() - set(changed)
-        self._first, self._end = first + len(settled), first + len(lines)
+        unchanged = {place for place, same in enumerate(is_same) if same}
         # Lines from the cursor on are incomplete, unless the cursor came back to lines that were reported.
-        cursor = next((index for index, line in enumerate(window, self._first) if line.has_cursor), self._end)
-        incomplete = set(range(cursor, self._end)) - unchanged
-        self._reported = {
-            index: _compute_checksum(line.text)
-            for index, line in enumerate(window, self._first)
-            if index not in incomplete
-        }
+        count, begin = len(lines), len(settled)
+        cursor = next((place for place, line in enumerate(window, begin) if line.has_cursor), count)
+        incomplete = set(range(cursor, count)) - unchanged
+        checksums = [*compared[begin:], *(_compute_checksum(line.text) for line in lines[max(begin, len(compared)) :])]
+        self._checksums = array(
+            "q", [-1 if place in incomplete else checksum for place, checksum in enumerate(checksums, begin)]
+        )
+        self._first = first + begin
         return list(_find_runs(lines, first, unchanged | incomplete))
 
     def find_rewritten(self, since: int) -> list[int]:
@@ -88,18 +94,14 @@ class WindowLineTracker:
             del self._rewritten[next(iter(self._rewritten))]
 
 
-def _is_same(lines: Sequence[WindowLine], place: int, checksum: int) -> bool:
-    return 0 <= place < len(lines) and _compute_checksum(lines[place].text) == checksum
-
-
 def _compute_checksum(text: str) -> int:
     return crc32(text.encode("utf-8", "surrogatepass"))
 
 
 def _find_runs(lines: Sequence[WindowLine], first: int, known: set[int]) -> Iterator[LineRun]:
-    """Yield the runs of lines between those whose index is known."""
-    start = first
-    for index in (*sorted(known), first + len(lines)):
-        if start < index <= first + len(lines):
-            yield LineRun(start, lines[start - first : index - first])
-        start = max(start, index + 1)
+    """Yield the runs of lines between those whose place is known; ``first`` is the index of the first line."""
+    start = 0
+    for place in (*sorted(known), len(lines)):
+        if start < place:
+            yield LineRun(first + start, lines[start:place])
+        start = place + 1

@@ -22,7 +22,7 @@ from termvisor.model.event import Event
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.output import Epoch, Gap, InitialLine, Mark
 from termvisor.model.terminal.shell_state import RecordedShellState
-from termvisor.pipeline.epoch_reader import EpochReader, encode_first_carry
+from termvisor.pipeline.epoch_reader import EpochReader, SnapshotSchedule, encode_first_carry
 from termvisor.pipeline.epoch_text import seed_window
 from termvisor.pipeline.json_lines import PrintedLine
 from termvisor.pipeline.line_reader import LineReader
@@ -75,6 +75,7 @@ class Pipeline:
         self._unstored_bytes = 0
         self._has_more = False
         self._flush_at: float | None = None
+        self._snapshots = SnapshotSchedule(clock)
         self._finish_futures: dict[EpochId, asyncio.Future[bool]] = {}
         self._flush_waiters: list[FlushWaiter] = []
         self._storing_readers: dict[EpochId, EpochReader] = {}
@@ -141,16 +142,18 @@ class Pipeline:
         """Retry the pending matches and new ``matches`` of the screen, because an agent was recognised in the pane."""
         reader = self.current_readers.get(pane)
         if reader is not None and reader.add_pending_matches(matches):
-            self._unstored_readers[reader.epoch.id] = reader
-            self._flush_at = self._clock.monotonic() if self._flush_at is None else self._flush_at
-            self._wake.set()
+            self._flush_soon(reader)
 
     def resize_pane(self, pane: PaneId, width: int, height: int) -> None:
         reader = self.current_readers.get(pane)
         if reader is not None and reader.final_size is None and reader.resize(width, height):
-            self._unstored_readers[reader.epoch.id] = reader
-            self._flush_at = self._clock.monotonic() if self._flush_at is None else self._flush_at
-            self._wake.set()
+            self._flush_soon(reader)
+
+    def _flush_soon(self, reader: EpochReader) -> None:
+        """Store what a reader has to store although it read nothing."""
+        self._unstored_readers[reader.epoch.id] = reader
+        self._flush_at = self._clock.monotonic() if self._flush_at is None else self._flush_at
+        self._wake.set()
 
     def note_growth(self, epoch: EpochId, size: int = 0) -> None:
         """Record that an epoch's log grew, to ``size`` bytes if that is known."""
@@ -225,6 +228,8 @@ class Pipeline:
         while True:
             await self._wait_for_work()
             await self._read_grown_epochs()
+            for reader in self._snapshots.take_quiet_readers():
+                self._flush_soon(reader)
             ready_waiters = [waiter for waiter in self._flush_waiters if self._is_waiter_ready(waiter)]
             if ready_waiters or self._is_flush_due():
                 await self._flush_unstored()
@@ -247,13 +252,14 @@ class Pipeline:
     async def _wait_for_work(self) -> None:
         if self._has_more:
             return
-        due = None if self._flush_at is None else max(0.0, self._flush_at - self._clock.monotonic())
+        times = [at for at in (self._flush_at, self._snapshots.due_at) if at is not None]
+        due = max(0.0, min(times) - self._clock.monotonic()) if times else None
         try:
             # Not wait_for(), which may swallow a cancellation in Python 3.11.
             async with asyncio.timeout(due):
                 await self._wake.wait()
         except TimeoutError:
-            # The flush is due.
+            # A flush or a snapshot is due.
             return
         if not self._flush_waiters:
             # Allow time for more output to arrive, unless a caller starts to wait.
@@ -326,6 +332,7 @@ class Pipeline:
                 self.changed_panes.publish(progress.pane)
         for reader in readers.values():
             self._release_reader(reader)
+        self._snapshots.add_readers(readers.values())
 
     async def _commit_batch(self, batch: list[EpochUpdate], gaps: list[Gap]) -> None:
         """Store a batch, retrying until it succeeds. Nothing is read in the meantime."""

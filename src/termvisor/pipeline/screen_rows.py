@@ -1,21 +1,23 @@
 """Store the rows of sampled screens as sightings: redacted, without the input area, each row once per screen lifetime.
 
 In: screen samples. Out: stored sightings with their screens, then their events. A bounded cache of known rows keeps a
-sample without new rows from costing a write.
+sample without new rows from costing a write. A quiet screen is not sampled: its rows are visible until it is painted
+again or ends, and `record_visible` writes that before a search asks for it.
 """
 
 import asyncio
 from collections.abc import Iterable, Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.capture.screen_sampler import ScreenSample
+from termvisor.capture.screen_sampler import PaintActivity, ScreenSample
 from termvisor.clock import Clock
 from termvisor.errors import StorageError
 from termvisor.log import get_logger
 from termvisor.model.detection.detection import Detection
-from termvisor.model.ids import SightingId
-from termvisor.model.terminal.screen import CapturedScreen, ScreenRow
+from termvisor.model.ids import PaneId, SightingId
+from termvisor.model.terminal.screen import CapturedScreen, ScreenLifetime, ScreenRow
 from termvisor.pipeline.pipeline import Pipeline
 from termvisor.pipeline.rule_matcher import TextLocation
 from termvisor.redaction import Redactor, SeenSecrets, can_be_continuation
@@ -35,6 +37,14 @@ _STREAM_LINE_ID = SightingId(-1)
 log = get_logger("pipeline.screens")
 
 
+class _VisibleRows(Struct):
+    """The rows of a pane's last sample, which are visible until the next one; ``seen_at`` is written or pending."""
+
+    lifetime: ScreenLifetime
+    rows: list[SightingId]
+    seen_at: int
+
+
 class SightingRecorder:
     def __init__(self, store: Store, pipeline: Pipeline, clock: Clock):
         self._store, self._pipeline, self._clock = store, pipeline, clock
@@ -42,6 +52,9 @@ class SightingRecorder:
         """Sighting ids by row hash, the most recently seen last."""
         self._last_seen_times: dict[SightingId, int] = {}
         self._has_seen_times = asyncio.Event()
+        self._lifetimes: dict[PaneId, ScreenLifetime] = {}
+        """Current screen lifetimes of the panes that repaint."""
+        self._visible: dict[PaneId, _VisibleRows] = {}
         # Samples are stored one at a time: two concurrent ones would both treat the same row as new.
         self._store_lock = asyncio.Lock()
         self.storage_error = ""
@@ -51,12 +64,37 @@ class SightingRecorder:
         """Store the new rows of the samples and record when the known ones were seen."""
         async with self._store_lock:
             try:
-                await self._store_new([await self._recognize_sample(sample) for sample in samples])
+                stored = await self._store_new([await self._recognize_sample(sample) for sample in samples])
             except StorageError as error:
                 # Unlike text, samples are not kept for a retry, because the next ones show the rows again.
                 self._report_storage_error(error)
             else:
                 self.storage_error = ""
+                for sample, rows in zip(samples, stored, strict=True):
+                    self._note_visible_rows(sample, rows)
+
+    def note_activity(self, activity: PaintActivity) -> None:
+        """Follow the lifetimes of screens. Called for every chunk of output, so it must be cheap."""
+        current = self._lifetimes.get(activity.pane)
+        # The end of an older epoch may arrive after the first paint of the next one.
+        if current == activity.lifetime or (activity.lifetime is None and current and current.epoch != activity.epoch):
+            return
+        if (shown := self._visible.pop(activity.pane, None)) is not None:
+            self._record_seen(shown.rows, self._clock.now())
+        if activity.lifetime is None:
+            del self._lifetimes[activity.pane]
+        else:
+            self._lifetimes[activity.pane] = activity.lifetime
+
+    async def record_visible(self, since: int) -> None:
+        """Write that the rows which are visible now are so, unless they were seen since this time anyway."""
+        now = self._clock.now()
+        for shown in self._visible.values():
+            if shown.seen_at < since:
+                self._record_seen(shown.rows, now)
+                shown.seen_at = now
+        if self._last_seen_times:
+            await self.flush_seen_times()
 
     async def run(self) -> None:
         """Write the last-seen times of known rows periodically."""
@@ -113,25 +151,41 @@ class SightingRecorder:
             if is_new_row(row) and row.fold in lines:
                 self._remember_row(row.fold, _STREAM_LINE_ID)
 
-    async def _store_new(self, screens: Sequence[CapturedScreen]) -> None:
-        """Store the screens with new rows and publish their events."""
+    async def _store_new(self, screens: Sequence[CapturedScreen]) -> list[tuple[ScreenRow, ...]]:
+        """Store the screens with new rows and publish their events; return the rows of each screen with their ids."""
         new_screens = [screen for screen in screens if any(map(is_new_row, screen.rows))]
         results = await self._store.sightings.add(new_screens) if new_screens else []
-        for screen in screens:
-            self._note_seen_rows(screen.rows, screen.screen.at)
+        stored = {id(screen): result.rows for screen, result in zip(new_screens, results, strict=True)}
+        rows_by_screen = [stored.get(id(screen), screen.rows) for screen in screens]
+        for screen, rows in zip(screens, rows_by_screen, strict=True):
+            self._note_seen_rows(rows, screen.screen.at)
         for screen, result in zip(new_screens, results, strict=True):
-            self._note_seen_rows(result.rows, screen.screen.at)
             if result.screen is not None:
                 self._pipeline.changed_panes.publish(screen.screen.pane)
             for event in result.events:
                 self._pipeline.events.publish(event)
+        return rows_by_screen
 
-    def _note_seen_rows(self, rows: Iterable[ScreenRow], at: int) -> None:
+    def _note_seen_rows(self, rows: Sequence[ScreenRow], at: int) -> None:
         for row in rows:
             if row.id:
                 self._remember_row(row.fold, row.id)
-                self._last_seen_times[row.id] = at
-                self._has_seen_times.set()
+        self._record_seen((row.id for row in rows if row.id), at)
+
+    def _note_visible_rows(self, sample: ScreenSample, rows: Iterable[ScreenRow]) -> None:
+        lifetime, at = sample.lifetime, sample.captured_at
+        # The screen may have ended while its sample was stored.
+        if self._lifetimes.get(lifetime.pane) != lifetime:
+            return
+        if (before := self._visible.get(lifetime.pane)) is not None:
+            # They were visible until the program painted again, which this sample follows at once.
+            self._record_seen(before.rows, at)
+        self._visible[lifetime.pane] = _VisibleRows(lifetime, [row.id for row in rows if row.id], at)
+
+    def _record_seen(self, rows: Iterable[SightingId], at: int) -> None:
+        self._last_seen_times.update(dict.fromkeys(rows, at))
+        if self._last_seen_times:
+            self._has_seen_times.set()
 
     def _remember_row(self, fold: int, row_id: SightingId) -> None:
         self._known_rows[fold] = row_id

@@ -172,7 +172,10 @@ def _check_typing(case: PolicyCase) -> Iterator[VerdictReason]:
         return
     if place.is_human_typing and not policy.human_typing_override:
         yield VerdictReason("capability", "human_typing_override", "ask", "a person is typing in this pane")
-    is_clear = place.is_proven or place.agent or place.activity in ("alt_screen", "command")
+    # Marks of a running command prove nothing about a shell that is in front meanwhile, and any program can print them.
+    is_other_shell = place.is_shell and place.activity != "prompt"
+    is_known = not is_other_shell and (place.is_proven or place.activity in ("alt_screen", "command"))
+    is_clear = is_known or place.agent
     if not is_clear and not policy.unproven_prompt:
         yield VerdictReason("capability", "unproven_prompt", "ask", "it is not proven what this pane is doing")
 

@@ -16,6 +16,7 @@ from termvisor.model.action.approval import PolicyAnswer, Verdict, VerdictReason
 from termvisor.model.action.policy import DEFAULT_ALLOWED_RISKS, Policy
 from termvisor.policy import checks
 from termvisor.policy.checks import PolicyCase
+from termvisor.policy.rate_window import EMPTY_WINDOW, CountResult, RateWindow, count_action, find_limits
 from termvisor.policy.request import (
     PolicyRequest,
     get_argv,
@@ -25,7 +26,6 @@ from termvisor.policy.request import (
     resolve_scope,
 )
 from termvisor.policy.shell import CommandAnalysis, CommandFinding, analyze_argv, analyze_command
-from termvisor.policy.token_bucket import FULL_BUCKET, TakeResult, TokenBucket, find_limits, take_token
 
 _TWO_PERSON_NOTE = "two users must approve; the daemon accepts only its own user, so the request will expire"
 
@@ -56,23 +56,24 @@ def collect_reasons(policy: Policy, request: PolicyRequest) -> tuple[dict[str, t
     return reasons_by_check, retry_at
 
 
-def take_tokens(policy: Policy, request: PolicyRequest) -> dict[str, TokenBucket]:
-    """Return the rate limit buckets after this action, for the caller to store once the action is allowed."""
-    return {name: taken.bucket for name, taken in _take_tokens(PolicyCase(policy, request)).items()}
+def count_in_windows(policy: Policy, request: PolicyRequest) -> dict[str, RateWindow]:
+    """Return the rate windows after this action, for the caller to store once the action is allowed."""
+    return {name: counted.window for name, counted in _count_in_windows(PolicyCase(policy, request)).items()}
 
 
 def _check_rates(case: PolicyCase) -> tuple[tuple[VerdictReason, ...], int | None]:
-    late = {name: taken.retry_at for name, taken in _take_tokens(case).items() if taken.retry_at is not None}
+    late = {name: one.retry_at for name, one in _count_in_windows(case).items() if one.retry_at is not None}
     reasons = tuple(VerdictReason("rate", name, "deny", "rate limit reached; retry later") for name in late)
     return reasons, max(late.values(), default=None)
 
 
-def _take_tokens(case: PolicyCase) -> dict[str, TakeResult]:
+def _count_in_windows(case: PolicyCase) -> dict[str, CountResult]:
     if case.is_read_only:
         return {}
     request, actor = case.request, case.request.actor
     limits = find_limits(case.policy.rates, request.pane, request.kind, (actor.kind, actor.name))
-    return {name: take_token(request.spent.get(name, FULL_BUCKET), limit, request.at) for name, limit in limits.items()}
+    windows = {name: request.spent.get(name, EMPTY_WINDOW) for name in limits}
+    return {name: count_action(windows[name], limit, request.at) for name, limit in limits.items()}
 
 
 def _build_default_reason(

@@ -21,7 +21,7 @@ from termvisor.model.action.action import (
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import ActivityKind
 from termvisor.policy.path_rules import PathScope, resolve_path
-from termvisor.policy.token_bucket import TokenBucket
+from termvisor.policy.rate_window import RateWindow
 
 HookDecision = Literal["allow", "deny", "modify", "failed"]
 TEXT_BY_KEY = {"Enter": "\n", "C-m": "\n", "C-j": "\n", "KPEnter": "\n", "Space": " "}
@@ -47,6 +47,8 @@ class PaneContext(Struct, frozen=True, kw_only=True):
     is_alternate: bool = False
     activity: ActivityKind = "unknown"
     is_proven: bool = False
+    is_shell: bool = False
+    """True if the foreground program is a shell that reads its input, whatever marks and titles say."""
     is_human_typing: bool = False
 
 
@@ -85,7 +87,7 @@ class PolicyRequest(Struct, frozen=True, kw_only=True):
     at: int = 0
     local: LocalTime = LocalTime()
     hooks: tuple[HookAnswer, ...] = ()
-    spent: Mapping[str, TokenBucket] = {}
+    spent: Mapping[str, RateWindow] = {}
     scope: PathScope = PathScope()
 
     @property

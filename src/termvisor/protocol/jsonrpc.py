@@ -111,7 +111,7 @@ def parse_request(line: bytes) -> RpcRequest | RpcResponse:
 def parse_incoming(line: bytes) -> IncomingMessage:
     try:
         return _decode_incoming(line)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise errors.Unavailable(f"invalid answer from the daemon: {error}", hint=RESTART_HINT) from error
 
 

@@ -30,6 +30,108 @@ def _build_assignment_kind(name: str, doc: str, words: str, value_check: value_c
     return SecretKind(id=name, doc=doc, pattern=pattern, probe=probe, value_check=value_check)
 
 
+# Services whose keys have no prefix of their own: letters and digits assigned to a name that contains one of these.
+_SERVICES = (
+    "adafruit|adobe|airtable|algolia|asana|beamer|bitbucket|bittrex|circleci|cloudflare|codecov|cohere|coinbase"
+    "|confluent|contentful|datadog|deepgram|discord|droneci|dropbox|elevenlabs|etsy|facebook|fastly|finicity|finnhub"
+    "|flickr|freemius|freshbooks|gitter|gocardless|hubspot|intercom|jfrog|kraken|kucoin|launchdarkly|linkedin|looker"
+    "|mailchimp|mapbox|mattermost|meraki|messagebird|mistral|netlify|new[_-]?relic|nytimes|okta|plaid|privateai"
+    "|rapidapi|sendbird|sentry|shodan|sidekiq|snyk|squarespace|sumologic|travis(?:ci)?|trello|twilio|twitch|twitter"
+    "|vercel|wandb|wakatime|zendesk"
+)
+# What precedes a password in an entry of a .netrc file that is on one line.
+_NETRC_ENTRY = (
+    r"(?:\bmachine[ \t]{1,20}\S{1,200}[ \t]{1,20}login|\bdefault[ \t]{1,20}login)[ \t]{1,20}\S{1,200}"
+    r"[ \t]{1,20}(?:account[ \t]{1,20}\S{1,200}[ \t]{1,20})?|\bmachine[ \t]{1,20}[\w-]{1,100}\.[\w.-]{1,100}[ \t]{1,20}"
+)
+_GUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+
+def _build_shape_kind(name: str, doc: str, pattern: str, probe: str = "") -> SecretKind:
+    """Build a kind that is recognised by the shape of the whole token. ``probe`` is the pattern without look-around."""
+    return SecretKind(
+        id=name, doc=doc, pattern=rf"(?<![\w.-]){pattern}(?![\w-])", probe=probe or pattern.replace("?P<secret>", "?:")
+    )
+
+
+_SHAPE_KINDS = (
+    _build_shape_kind("airtable_token", "Airtable tokens", r"pat[A-Za-z0-9]{14}\.(?P<secret>[0-9a-f]{64})"),
+    _build_shape_kind(
+        "authress_key",
+        "Authress service client keys",
+        r"(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.(?P<secret>[A-Za-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}"
+        r"\.[A-Za-z0-9+/_=-]{30,120})",
+        r"_[A-Za-z0-9]+\.[A-Za-z0-9]+\.acc[_-][a-z0-9-]{10}",
+    ),
+    _build_shape_kind("clickhouse_key", "ClickHouse Cloud keys", r"4b1d(?P<secret>[A-Za-z0-9]{38})"),
+    _build_shape_kind("gocardless_token", "GoCardless tokens", r"(?:live|sandbox)_(?P<secret>[A-Za-z0-9=_-]{40})"),
+    _build_shape_kind(
+        "harness_token",
+        "Harness tokens",
+        r"(?:pat|sat)\.(?P<secret>[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20})",
+        r"(?:pat|sat)\.[\w-]{22}\.[A-Za-z0-9]{24}\.",
+    ),
+    _build_shape_kind("launchdarkly_key", "LaunchDarkly keys", rf"(?:api|sdk|mob)-(?P<secret>{_GUID})"),
+    _build_shape_kind("lob_key", "Lob keys", r"(?:live|test)_(?:pub_)?(?P<secret>[0-9a-f]{31}(?:[0-9a-f]{4})?)"),
+    _build_shape_kind("mailchimp_key", "Mailchimp API keys", r"(?P<secret>[0-9a-f]{32}-us[0-9]{1,2})"),
+    _build_shape_kind(
+        "mailgun_sending_key", "Mailgun sending keys", r"(?P<secret>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})"
+    ),
+    _build_shape_kind("maxmind_key", "MaxMind licence keys", r"(?P<secret>[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk)"),
+    _build_shape_kind(
+        "onepassword_secret_key",
+        "1Password secret keys",
+        r"A3-(?P<secret>[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3})",
+        r"A3-[A-Z0-9]{6}-[A-Z0-9]{6}",
+    ),
+    _build_shape_kind(
+        "plaid_token", "Plaid access tokens", rf"access-(?:sandbox|development|production)-(?P<secret>{_GUID})"
+    ),
+    _build_shape_kind(
+        "twitter_bearer_token",
+        "Bearer tokens of X (Twitter)",
+        r"A{22}(?P<secret>[A-Za-z0-9%]{80,110})",
+        r"A{22}[A-Za-z0-9%]{8}",
+    ),
+    _build_shape_kind("yandex_iam_token", "Yandex Cloud IAM tokens", r"t1\.(?P<secret>[\w-]+={0,2}\.[\w-]{86}={0,2})"),
+    _build_shape_kind("yandex_secret_key", "Yandex Cloud static keys", r"YC(?P<secret>[\w-]{38})"),
+    SecretKind(
+        id="vault_legacy_token",
+        doc="Tokens of older HashiCorp Vault servers",
+        pattern=r"(?<![\w.-])s\.(?P<secret>[A-Za-z0-9]{24})(?![\w.-])",
+        probe=r"\bs\.[A-Za-z0-9]{24}",
+        value_check=value_checks.is_random_text,
+    ),
+    SecretKind(
+        id="gitlab_session",
+        doc="GitLab session cookies",
+        pattern=r"_gitlab_session=(?P<secret>[0-9a-f]{32})",
+        probe=r"_gitlab_session=[0-9a-f]{32}",
+    ),
+    SecretKind(
+        id="okta_token",
+        doc="Okta API tokens in Authorization headers",
+        pattern=r"\bSSWS[ \t]{1,4}(?P<secret>[\w.~-]{20,})",
+        probe=r"\bSSWS[ \t]{1,4}[\w.~-]{20}",
+    ),
+    SecretKind(
+        id="netrc_password",
+        doc="Passwords in .netrc files",
+        pattern=rf"(?:(?P<entry>{_NETRC_ENTRY})|^[ \t]{{0,20}}(?:login[ \t]{{1,20}}\S{{1,200}}[ \t]{{1,20}})?)"
+        r"password[ \t]{1,20}(?P<secret>[^\s\"'`]\S{3,})(?(entry)|[ \t]*$)",
+        probe=r"password[ \t]{1,20}\S{4}",
+        value_check=value_checks.is_netrc_password,
+    ),
+    SecretKind(
+        id="service_assignment",
+        doc="Letters and digits assigned to a name that contains the name of a service whose keys have no prefix",
+        pattern=rf"(?i:{_SERVICES})[\w.-]{{0,40}}{_SEPARATOR}\\?[\"'`]?(?P<secret>[A-Za-z0-9][\w=-]{{15,200}})(?![\w./:@-])",
+        # Only literals: with the assignment, this one pattern would take longer than all others together.
+        probe=rf"(?i)(?:{_SERVICES})",
+        value_check=value_checks.is_random_text,
+    ),
+)
+
 CONTEXT_KINDS: tuple[SecretKind, ...] = (
     SecretKind(
         id="jwt",
@@ -130,6 +232,7 @@ CONTEXT_KINDS: tuple[SecretKind, ...] = (
         probe=rf"(?i)-(?:{_CHOSEN_NAMES}|{_GENERATED_NAMES})[ \t]+[\"']?[^\s\"'`]{{4}}",
         value_check=value_checks.is_flag_value,
     ),
+    *_SHAPE_KINDS,
     _build_assignment_kind(
         "password_assignment",
         "Values assigned to a name that ends in password",

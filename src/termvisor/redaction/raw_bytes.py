@@ -26,7 +26,9 @@ from termvisor.redaction.wrapped_lines import MAX_VISIBLE_CHARS, find_cut_run
 CHUNK_BYTES = 1 << 18
 EDGE_BYTES = 1 << 14
 """Number of bytes needed on either side of a cut to recognise a secret that spans it."""
-_ESCAPE = rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])"
+# An escape sequence, or a character without a width in UTF-8, which a key is copied with.
+_INVISIBLE = rb"\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf|\xc2\xad"
+_ESCAPE = rb"(?:\x1b(?:\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])|" + _INVISIBLE + rb")"
 _ESCAPES = re.compile(_ESCAPE)
 _TOKENS = re.compile(_ESCAPE + rb"|[\r\n\v\f\x07\x08]")
 # Backspace is a break as well, because pagers wrap with a blank and a backspace.
@@ -227,5 +229,7 @@ class PaintedSecretLearner:
         self._overlap = data[-_PAINTED_OVERLAP_BYTES:]
         rules = get_active_rules()
         if any(kind in rules.kinds for kind in rules.matcher.find_ids(data)):
-            rows = b"\n".join(filter(None, extract_rows(data))).decode("latin-1")
-            Redactor(seen_secrets=self._seen_secrets).redact_lines(rows.split("\n"))
+            texts = b"\n".join(filter(None, extract_rows(data))).decode("latin-1").split("\n")
+            masked = Redactor(seen_secrets=self._seen_secrets).redact_lines(texts)
+            for text, after in zip(texts, masked, strict=True):
+                self._seen_secrets.learn_values(text, after, is_any=False)

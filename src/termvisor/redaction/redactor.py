@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from termvisor.redaction import mask, private_key_block, wrapped_lines
 from termvisor.redaction.ruleset import CUT_PREFIX, RedactionRules, build_rules
+from termvisor.redaction.secret_kind import INVISIBLE_CHARS
 from termvisor.redaction.seen_secrets import SeenSecrets
 from termvisor.redaction.wrapped_lines import OpenSecret
 
@@ -33,7 +34,7 @@ def redact(text: str) -> str:
 
 def redact_each(texts: Sequence[str]) -> list[str]:
     """Redact each text. If none contains a secret, a single scan of all of them is enough."""
-    if not texts or not _active_rules.scan("\n".join(texts)):
+    if not texts or not _active_rules.scan(INVISIBLE_CHARS.sub("", "\n".join(texts))):
         return list(texts)
     if len(texts) == 1:
         return [redact(texts[0])]
@@ -64,6 +65,25 @@ class Redactor:
 
     def redact_lines(self, texts: Sequence[str]) -> list[str]:
         joined = "\n".join(texts)
+        if joined.isascii() or not INVISIBLE_CHARS.search(joined):
+            return self._redact_visible(texts, joined)
+        # A secret is copied with the invisible characters in it, and they are no part of it.
+        visible = [INVISIBLE_CHARS.sub("", text) for text in texts]
+        redacted = self._redact_visible(visible, "\n".join(visible))
+        return [text if shown == after else after for text, shown, after in zip(texts, visible, redacted, strict=True)]
+
+    def redact_cut_line(self, text: str) -> str:
+        """Redact a line that may end anywhere in a secret, not only at the edge of a screen."""
+        margin = " " * wrapped_lines.MIN_ROW_CHARS
+        return self.redact_lines([margin + text])[0][len(margin) :]
+
+    def redact_screen(self, rows: Sequence[str], cursor_row: int) -> list[str]:
+        """Redact the rows of a screen. The row of the cursor may grow, so it may end anywhere in a secret."""
+        redacted = self.redact_lines(rows[:cursor_row])
+        redacted += map(self.redact_cut_line, rows[cursor_row : cursor_row + 1])
+        return redacted + self.redact_lines(rows[cursor_row + 1 :])
+
+    def _redact_visible(self, texts: Sequence[str], joined: str) -> list[str]:
         # One scan of all lines, because most batches contain no secret at all.
         hits = self._rules.scan_lines(joined)
         if not hits and self._open_secret is None:

@@ -22,6 +22,7 @@ BUILTIN_KINDS: tuple[SecretKind, ...] = PROVIDER_KINDS + CONTEXT_KINDS
 CUT_PREFIX = "headless"
 """Not a kind, but a row that starts with the rest of a provider's prefix and a long run."""
 _CUSTOM_PREFIX = "custom_"
+_RESTS_PER_PATTERN = 200
 # The union of the characters of all kinds.
 _RUN_CHARACTERS = "A-Za-z0-9_.%+/=-"
 
@@ -70,11 +71,12 @@ class RedactionRules:
         return self._matcher
 
     def scan(self, text: str) -> frozenset[str]:
-        found = self.matcher.find_ids(text.encode(errors="replace"))
+        found = frozenset(map(_get_scan_id, self.matcher.find_ids(text.encode(errors="replace"))))
         return found | {SHELL_NONCE} if self._has_nonce(text) else found
 
     def scan_lines(self, text: str) -> list[tuple[int, str]]:
-        found = self.matcher.find_line_ids(text.encode(errors="replace"))
+        data = text.encode(errors="replace")
+        found = [(number, _get_scan_id(name)) for number, name in self.matcher.find_line_ids(data)]
         if self._has_nonce(text):
             rows = enumerate(text.split("\n"))
             found = [*found, *((number, SHELL_NONCE) for number, row in rows if self._has_nonce(row))]
@@ -108,21 +110,31 @@ class RedactionRules:
     def patterns(self) -> dict[str, str]:
         """The engine's patterns by id."""
         patterns = {kind.id: kind.build_engine_pattern() for kind in self.kinds.values()}
-        if cut_prefix := _build_cut_prefix_pattern(tuple(prefix.text for prefix in self.prefixes)):
-            patterns[CUT_PREFIX] = cut_prefix
-        return patterns
+        return patterns | _build_cut_prefix_patterns(tuple(prefix.text for prefix in self.prefixes))
 
 
 @lru_cache(maxsize=2)
-def _build_cut_prefix_pattern(prefixes: tuple[str, ...]) -> str:
-    """Match the rest of any prefix and the run after it; cached because every start builds it several times."""
+def _build_cut_prefix_patterns(prefixes: tuple[str, ...]) -> dict[str, str]:
+    """Match the rest of any prefix and the run after it; cached because every start builds it several times.
+
+    There are several patterns, because one for all rests is too large for the engine.
+    """
     # A rest of a single character is handled on the row before.
     rests = sorted({prefix[at:] for prefix in prefixes for at in range(1, max(len(prefix) - 1, 2))})
-    by_run: dict[str, set[str]] = {}
+    by_run: dict[str, list[str]] = {}
     for rest in rests:
-        by_run.setdefault(build_run_pattern(rest), set()).add(rest)
-    either = "|".join(f"{_build_trie_pattern(some)}{run}" for run, some in by_run.items())
-    return f"^{ROW_START_CLASS}*(?:{either})" if rests else ""
+        by_run.setdefault(build_run_pattern(rest), []).append(rest)
+    parts = [
+        f"^{ROW_START_CLASS}*{_build_trie_pattern(set(some[at : at + _RESTS_PER_PATTERN]))}{run}"
+        for run, some in by_run.items()
+        for at in range(0, len(some), _RESTS_PER_PATTERN)
+    ]
+    return {f"{CUT_PREFIX}_{number}": pattern for number, pattern in enumerate(parts)}
+
+
+def _get_scan_id(name: str) -> str:
+    """Return the id that a scan reports for an engine's pattern."""
+    return CUT_PREFIX if name.startswith(CUT_PREFIX) else name
 
 
 def build_run_pattern(rest: str) -> str:

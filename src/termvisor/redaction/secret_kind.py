@@ -18,6 +18,10 @@ ROW_END_CHARS = FRAME_CHARS + " \t\r\\"
 """Characters that may follow the last character of a wrapped row."""
 ROW_START_CHARS = FRAME_CHARS + " \t\r>"
 """Characters that may precede the first character of a wrapped row."""
+INVISIBLE_CHARS = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+)
+"""Characters without a width: joiners, marks of direction, soft hyphens, variation selectors."""
 
 ROW_END_CLASS = "[" + re.escape(ROW_END_CHARS) + "]"
 ROW_START_CLASS = "[" + re.escape(ROW_START_CHARS) + "]"

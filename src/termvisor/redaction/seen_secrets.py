@@ -1,6 +1,7 @@
 """Remember pieces of secrets that were seen completely, to mask the rest of a secret whose start was painted over.
 
-All pieces of eight characters are masked wherever they occur. They are kept only in memory. Their number
+All pieces of eight characters are masked wherever they occur, and so is a whole value whose name, such as `password=`,
+was painted over, if it is shorter or has other characters. They are kept only in memory. Their number
 is bounded, the oldest are dropped first, and all are dropped after so many lines printed without repainting that no
 row with a secret can still be on a screen.
 """
@@ -12,12 +13,16 @@ from termvisor.redaction.value_checks import REDACTION_MARKER, has_only_words
 
 PIECE_CHARS = 8
 """One more than may stay visible of a secret cut by the end of a row (`MAX_VISIBLE_CHARS`)."""
-MAX_PIECES = 4096
-"""Enough for a large private key, or 50 tokens."""
+MAX_PIECES = 16_384
+"""Enough for 200 tokens that are printed and overwritten at once."""
+MAX_VALUES = 64
+"""Every value is searched in every line while it is remembered."""
 FORGET_AFTER_LINES = 500
 """After this many plainly printed lines every screen has scrolled away."""
 # A piece with fewer different characters (a ruler, masking zeros) is not distinctive.
 _MIN_DISTINCT_CHARS = 4
+_MIN_VALUE_CHARS, _MAX_VALUE_CHARS = 4, 256
+_NO_WORD = re.compile(r"[^A-Za-z_. -]")
 _SECRET_RUN = re.compile(rf"[A-Za-z0-9_+/%-]{{{PIECE_CHARS},}}")
 
 
@@ -27,12 +32,14 @@ class SeenSecrets:
     def __init__(self) -> None:
         self._kinds_by_piece: dict[str, str] = {}
         """The kind of each piece, the most recent piece last."""
+        self._values: dict[str, str] = {}
+        """The kind of each whole value, the most recent value last."""
         self._last_secret_end = ""
         self._has_learnt = False
         self._lines_since_secret = 0
 
     def __bool__(self) -> bool:
-        return bool(self._kinds_by_piece)
+        return bool(self._kinds_by_piece or self._values)
 
     def learn(self, text: str, masked: str, *, is_continuation: bool = False) -> None:
         """Remember what was masked in this line, which begins with the rest of the last one if ``is_continuation``."""
@@ -42,8 +49,25 @@ class SeenSecrets:
             self._add_secret(before + text[start:end], kinds[0][len("[redacted:") : -1])
             is_continuation = False
 
+    def learn_values(self, text: str, masked: str, *, is_any: bool) -> None:
+        """Remember the whole values that were masked in this line; unless ``is_any``, only those that are no words."""
+        if text == masked:
+            return
+        kinds = REDACTION_MARKER.findall(masked)
+        for start, end in find_masked_parts(text, masked):
+            value = text[start:end]
+            if _MIN_VALUE_CHARS <= len(value) <= _MAX_VALUE_CHARS and (is_any or _NO_WORD.search(value)):
+                self._values.pop(value, None)
+                self._values[value] = kinds[0][len("[redacted:") : -1]
+                self._has_learnt = True
+        for value in list(self._values)[: max(0, len(self._values) - MAX_VALUES)]:
+            del self._values[value]
+
     def mask_known_pieces(self, text: str) -> str:
-        """Mask the known pieces in a line."""
+        """Mask the known values and pieces in a line."""
+        for value, kind in self._values.items():
+            if value in text:
+                text = _mask_value(text, value, kind)
         done, at = "", 0
         for run in _SECRET_RUN.finditer(text):
             for start, end, kind in self._find_known_pieces(run[0]):
@@ -57,6 +81,7 @@ class SeenSecrets:
         self._lines_since_secret, self._has_learnt = self._lines_since_secret + lines if is_calm else 0, False
         if self._lines_since_secret > FORGET_AFTER_LINES:
             self._kinds_by_piece.clear()
+            self._values.clear()
             self._last_secret_end = ""
 
     def _add_secret(self, secret: str, kind: str) -> None:
@@ -80,6 +105,15 @@ class SeenSecrets:
             elif piece in known:
                 found.append((at, at + PIECE_CHARS, self._kinds_by_piece[piece]))
         return found
+
+
+def _mask_value(text: str, value: str, kind: str) -> str:
+    """Mask a value where it is no part of a longer word or of a marker."""
+    before = "(?<![A-Za-z0-9])" if value[0].isalnum() else ""
+    behind = "(?![A-Za-z0-9])" if value[-1].isalnum() else ""
+    parts = re.split(f"({REDACTION_MARKER.pattern})", text)
+    word = re.compile(before + re.escape(value) + behind)
+    return "".join(part if number % 2 else word.sub(build_marker(kind), part) for number, part in enumerate(parts))
 
 
 def _is_distinctive(piece: str) -> bool:

@@ -57,6 +57,18 @@ def is_flag_value(match: re.Match[str]) -> bool:
     )
 
 
+def is_netrc_password(match: re.Match[str]) -> bool:
+    """Accept a password in an entry; alone on its line, only one that is not an ordinary word."""
+    return not is_placeholder(match["secret"]) if match["entry"] else is_flag_value(match)
+
+
+def is_random_text(match: re.Match[str]) -> bool:
+    """Accept a value with letters and digits that is not made of words; digits only at its end are those of a name."""
+    text = match["secret"]
+    is_mixed = any(char.isdigit() for char in text.rstrip("0123456789")) and not text.isdigit()
+    return is_mixed and not has_only_words(text) and not is_placeholder(text)
+
+
 def is_header_value(match: re.Match[str]) -> bool:
     text = match["secret"]
     return not is_placeholder(text) and not has_only_plain_words(text) and _has_letters_and_digits(text)

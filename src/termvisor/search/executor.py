@@ -5,7 +5,7 @@ agent transcripts. Reading and matching run in slices in the store's reader thre
 block other readers. Lines that are still on a pane's screen are not stored; they are searched in memory.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from heapq import merge
 from itertools import islice
@@ -14,10 +14,10 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.model.ids import PaneId
 from termvisor.model.terminal.output import Line
 from termvisor.model.terminal.search_query import SearchHit, SearchQuery, SearchResult
 from termvisor.search import query_tree
+from termvisor.search.filter_names import resolve_names
 from termvisor.search.line_match import LinePrefilter, SearchableLine, find_spans, is_match
 from termvisor.search.parser import parse_query
 from termvisor.store import Store
@@ -28,8 +28,6 @@ from termvisor.store.tables.search_queries import SearchPool, SearchReader
 
 MAX_CANDIDATES = 20_000
 """Maximum number of blocks or rows that one search examines in each pool."""
-MAX_EVENTS = 500
-"""Maximum number of events, the newest ones, that an event, rule or severity filter resolves to."""
 SLICE_CANDIDATES = 256
 MAX_RANKED = 2000
 """Maximum number of matches in each pool, the newest ones, that are ranked by relevance."""
@@ -65,10 +63,12 @@ async def search(
     plan = await store.read(lambda reader: _build_plan(reader, query, now))
     # Memory first: a line that is stored during the search is then found twice rather than not at all.
     unstored = _UnstoredText(plan, unstored_lines or _NoUnstoredLines())
+    # One more hit than requested, to find out whether there are more.
+    limit = query.limit + 1
     if query.rank == "recency":
-        result = await _search_newest(store, plan, query.limit)
+        result = await _search_newest(store, plan, limit)
     else:
-        result = await store.read(lambda reader: _rank_hits(reader, plan, query.limit))
+        result = await store.read(lambda reader: _rank_hits(reader, plan, limit))
     result = unstored.merge_into(result, query)
     if not query.context:
         return result
@@ -78,6 +78,18 @@ async def search(
         )
     )
     return replace(result, hits=hits)
+
+
+def find_start_time(query: SearchQuery, now: int) -> int | None:
+    """Return the time before which no text of this query ends; None without limit. Raises BadRequest."""
+    return query_tree.find_time_range(_parse(query, now)).since
+
+
+def _parse(query: SearchQuery, now: int) -> query_tree.QueryNode:
+    parts = [parse_query(query.text, now, get_tokenizer()), query_tree.TimeRangeNode(query.since, query.until)]
+    if query.pane is not None:
+        parts.append(query_tree.PanesNode(frozenset({query.pane})))
+    return query_tree.AndNode(tuple(parts))
 
 
 class _UnstoredText:
@@ -98,7 +110,8 @@ class _UnstoredText:
         hits = [*self._hits, *stored]
         if query.rank == "recency":
             hits = list(merge(self._hits, stored, key=lambda hit: -hit.line.at))
-        return replace(result, hits=tuple(hits[: query.limit]))
+        is_complete = result.is_complete and len(hits) <= query.limit
+        return replace(result, hits=tuple(hits[: query.limit]), is_complete=is_complete)
 
     def add_context(self, hit: SearchHit, count: int) -> SearchHit:
         """Add the unstored lines around a printed line to its context."""
@@ -119,10 +132,7 @@ def _build_block(line: Line) -> StoredBlock:
 
 
 def _build_plan(reader: SearchReader, query: SearchQuery, now: int) -> _SearchPlan:
-    parts = [parse_query(query.text, now, get_tokenizer()), query_tree.TimeRangeNode(query.since, query.until)]
-    if query.pane is not None:
-        parts.append(query_tree.PanesNode(frozenset({query.pane})))
-    node = _resolve_names(query_tree.AndNode(tuple(parts)), reader)
+    node = resolve_names(_parse(query, now), reader, query.known_names)
     searches_stream = "stream" in query_tree.find_sources(node)
     spans = _find_id_spans(reader, node)
     return _SearchPlan(node, query_tree.build_index_query(node) or "", spans, searches_stream)
@@ -141,33 +151,6 @@ def _find_id_spans(reader: SearchReader, node: query_tree.QueryNode) -> dict[Sea
     if "transcript" in sources:
         spans["utterance"] = reader.list_id_ranges("utterance", time.since, time.until)
     return spans
-
-
-def _resolve_names(node: query_tree.QueryNode, reader: SearchReader) -> query_tree.QueryNode:
-    """Return the tree with names replaced by pane ids, and detection filters by the lines of their events."""
-    match node:
-        case query_tree.NamedPanesNode("session", name):
-            return query_tree.PanesNode(reader.find_panes_in_session(name))
-        case query_tree.NamedPanesNode("agent", name):
-            return query_tree.AgentNode(name, reader.find_panes_of_agent(name))
-        case query_tree.NamedPanesNode(_, name):
-            return query_tree.PanesNode(reader.find_panes_on_target(name))
-        case query_tree.DetectionNode(kind, pattern):
-            return _build_event_lines(reader.find_detected_lines(kind, pattern, MAX_EVENTS))
-        case query_tree.NotNode(part):
-            return query_tree.NotNode(_resolve_names(part, reader))
-        case query_tree.AndNode(parts):
-            return query_tree.AndNode(tuple(_resolve_names(part, reader) for part in parts))
-        case query_tree.OrNode(parts):
-            return query_tree.OrNode(tuple(_resolve_names(part, reader) for part in parts))
-        case _:
-            return node
-
-
-def _build_event_lines(detected: Iterable[tuple[PaneId, str]]) -> query_tree.QueryNode:
-    split = get_tokenizer()
-    lines = ((pane, tuple(word for _, _, word in split(text))) for pane, text in detected)
-    return query_tree.EventLinesNode(frozenset((pane, words) for pane, words in lines if words))
 
 
 class _SearchSlice(Struct, frozen=True):

@@ -9,6 +9,9 @@ from termvisor.model.agent.session import MessageRole
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.output import TextSource
 
+NamedFilter = Literal["session", "target", "agent", "event", "rule"]
+"""Filters whose value is a name."""
+
 
 class PhraseNode(Struct, frozen=True):
     """Consecutive words as split by the index. If ``is_prefix``, the last one is a prefix."""

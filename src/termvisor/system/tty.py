@@ -50,6 +50,17 @@ def filter_group_members(group: int, pids: Iterable[int]) -> frozenset[int]:
     return frozenset(pid for pid in pids if group and _get_process_group(pid) == group)
 
 
+def is_foreign_group(group: int) -> bool:
+    """Return True if this process group exists and this user may signal none of its processes."""
+    try:
+        os.killpg(group, 0)
+    except PermissionError:
+        return True
+    except OSError:  # it has exited
+        return False
+    return False
+
+
 def is_printing_in_pane(pid: int, started: int, pane_pid: int) -> bool | None:
     """Return True if a process is in the foreground of a pane and its output goes there, directly or through a pipe.
 

@@ -148,7 +148,8 @@ def put_cells(window: RowWindow, cells: str, start: int, end: int) -> None:
         if window.frozen is None and (x < len(shown) or window.is_moved):
             window.note_overwrite(window.y, x, stop, cells)
         if FILLER in shown:
-            if x and shown[x : x + 1] == FILLER and measure_character(shown[x - 1]) == 2:
+            # The filler may have lost its own character to DCH; tmux blanks the cell before it all the same.
+            if x and shown[x : x + 1] == FILLER and (shown[x - 1] == FILLER or measure_character(shown[x - 1]) == 2):
                 row.replace_cells(x - 1, x, " ")
             if shown[stop : stop + 1] == FILLER:
                 row.replace_cells(stop, stop + 1, " ")

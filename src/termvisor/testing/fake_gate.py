@@ -16,6 +16,7 @@ from termvisor.model.action.approval import Approval, Reservation, VerdictReason
 from termvisor.model.action.audit import AuditEntry
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions, UndoAction
+from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import PaneView
 from termvisor.store import Store
 from termvisor.testing.memory_store import run_now
@@ -45,6 +46,7 @@ class FakeGate(GateService):
         # Replaces the base class's audit service, whose undo needs a real action in the log.
         self.audit = FakeAudit(parts, actor)
         self.executed: list[tuple[Action, Preconditions]] = []
+        self.checked: list[tuple[PaneId, Preconditions]] = []
         self.outcome = Outcome(status="done")
         self.send_outcome: Outcome | None = None
         """The outcome of SendText, if it differs from ``outcome``."""
@@ -62,6 +64,11 @@ class FakeGate(GateService):
         if self.error is not None:
             raise self.error
         return self.send_outcome if self.send_outcome and isinstance(action, SendText) else self.outcome
+
+    async def check_conditions(self, pane: PaneId, preconditions: Preconditions) -> None:
+        self.checked.append((pane, preconditions))
+        if self.error is not None:
+            raise self.error
 
     async def preview(self, action: Action, preconditions: Preconditions) -> GatePreview:
         return self.preview_result

@@ -7,7 +7,7 @@ import msgspec
 
 from termvisor.clock import NS
 from termvisor.daemon.services.maintenance import MaintenanceService
-from termvisor.errors import Conflict
+from termvisor.errors import StateConflict
 from termvisor.model.health import HealthStatus, ProcessUsage, ServerHealth
 from termvisor.model.maintenance import DatabaseBackup, DatabaseContents, IntegrityReport, MaintenanceRun, ReloadResult
 from termvisor.ops.config._settings import merge_settings
@@ -43,7 +43,7 @@ class FakeMaintenance(MaintenanceService):
     async def backup_database(self, path: str) -> DatabaseBackup:
         if path in self.backups:
             # A backup never replaces a file.
-            raise Conflict(f"{path} already exists")
+            raise StateConflict(f"{path} already exists")
         self.backups.append(path)
         contents = DatabaseContents(version=1, panes=len(await self._services.panes.list_panes(include_gone=True)))
         return DatabaseBackup(path=path, bytes=8192, taken_at=self._services.clock.now(), contents=contents)

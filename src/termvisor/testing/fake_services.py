@@ -39,7 +39,7 @@ from termvisor.model.terminal.pane import (
 )
 from termvisor.model.terminal.screen import CapturedScreen, ReplayFrame, Screen, ScreenRow
 from termvisor.ops.api.services import Services
-from termvisor.pipeline import Pipeline
+from termvisor.pipeline import Pipeline, SightingRecorder
 from termvisor.redaction import SeenSecrets
 from termvisor.settings import Paths, Settings
 from termvisor.store import Store
@@ -102,7 +102,7 @@ class FakeServices(Services):
             settings=settings,
             recorder=absent,
             screen_sampler=absent,
-            sightings=absent,
+            sightings=SightingRecorder(self.store, cast(Any, self.pipeline), self.clock),
             write_retry=absent,
             agent_tracking=absent,
             active_rules=absent,
@@ -303,6 +303,9 @@ class _FakeSupervisor:
     async def wait(self) -> None:
         """Return at once: the first scan is always done."""
 
+    async def refresh_panes(self) -> None:
+        """Do nothing: changes are stored at once."""
+
     def add_pane(self, server: ServerInstance, pane: KnownPane) -> None:
         watcher = self.watchers.setdefault(server.socket, _FakeWatcher(server, self._screens))
         watcher.known_panes[pane.facts.mux_id] = pane
@@ -329,7 +332,7 @@ class _FakeWatcher:
     def find_data_plane(self, mux_id: MuxPaneId) -> CaptureChannel:
         return "pipe"
 
-    async def capture_pane(self, mux_id: MuxPaneId, *, escapes: bool = False) -> PaneCapture:
+    async def capture_pane(self, mux_id: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> PaneCapture:
         pane = self.known_panes[mux_id].id
         screen = self._screens.get(pane) or Screen(pane=pane, rows=("",), width=80, height=24)
         fields = ("rows", "width", "height", "cursor_x", "cursor_y", "alternate")

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from termvisor.clock import NS, Clock
 from termvisor.daemon.workflows.workflow_service import WorkflowService
-from termvisor.errors import Conflict, WorkflowNotFound
+from termvisor.errors import StateConflict, WorkflowNotFound
 from termvisor.model.action.action import Actor
 from termvisor.model.action.approval import VerdictReason, combine_reasons
 from termvisor.model.detection.detection import Detection
@@ -52,7 +52,7 @@ class FakeWorkflows(WorkflowService):
         if info is None:
             raise WorkflowNotFound(f"workflow {workflow!r} not found")
         if info.events and not force:
-            raise Conflict(f"pane {pane} has no recent event that triggers {workflow}")
+            raise StateConflict(f"pane {pane} has no recent event that triggers {workflow}")
         return self.add_run(workflow, pane, origin="person" if actor.kind == "human" else "robot")
 
     def add_run(self, workflow: str, pane: PaneId | None, **more: object) -> Run:
@@ -70,7 +70,7 @@ class FakeWorkflows(WorkflowService):
     async def change_run(self, run_id: RunId, change: RunChangeRequest, actor: Actor) -> Run:
         run, _ = await self.get_run(run_id)
         if run.status in ENDED_RUN_STATUSES:
-            raise Conflict(f"run {run_id} is {run.status}")
+            raise StateConflict(f"run {run_id} is {run.status}")
         self.received_changes.append(change)
         changed = replace(run, status=_STATUS_AFTER_CHANGE.get(change.kind, run.status))
         await self._runs.save(changed)

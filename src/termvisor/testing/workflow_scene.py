@@ -172,6 +172,8 @@ class FakeWorkflowGate:
         self.received_preconditions: list[Preconditions] = []
         self.errors: list[VisorError] = []
         self.outcome = Outcome(status="delivered")
+        self.previewed = ("", False)
+        """The failed precondition of a preview, and whether it is due to the text."""
         self.after_action: Callable[[Action], None] = lambda _action: None
         self.audit_entries: list[AuditEntry] = []
         self.sends_by_key: dict[str, DeliveryRecord] = {}
@@ -210,8 +212,8 @@ class FakeWorkflowGate:
         if self.crashes_at(stage):
             await asyncio.Event().wait()
 
-    async def preview(self, action: Action, actor: Actor, preconditions: Preconditions) -> tuple[Verdict, str]:
-        return combine_reasons((VerdictReason(source="default", id="others.input", answer="ask"),)), ""
+    async def preview(self, action: Action, actor: Actor, preconditions: Preconditions) -> tuple[Verdict, str, bool]:
+        return combine_reasons((VerdictReason(source="default", id="others.input", answer="ask"),)), *self.previewed
 
     async def list_audit_entries(self, correlation: str) -> list[AuditEntry]:
         return [entry for entry in self.audit_entries if entry.correlation == correlation]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from termvisor.clock import NS
 from termvisor.errors import ConfigError
 from termvisor.log import get_logger
-from termvisor.model.detection.detection import Detection
+from termvisor.model.detection.detection import Detection, build_event_correlation
 from termvisor.model.event import Scalar
 from termvisor.model.workflow import Run, RunStep, WorkflowFileProblem, WorkflowMode
 from termvisor.workflows.workflow import Workflow, load_installed_workflows
@@ -135,7 +135,7 @@ def build_run(
         status="waiting",
         why="waiting for its turn",
         at=now,
-        correlation=detection.correlation or f"event-{detection.event}",
+        correlation=build_event_correlation(detection.event),
         mode=mode,
         facts={**detection.captures, **extra},
     )

@@ -128,6 +128,7 @@ SEQUENCES = {
     "insert_characters_in_empty_row": r"\e[3@\e[H\e[Ja\n",
     "delete_characters_in_empty_row": r"\e[P\e[2Jw\n",
     "delete_half_of_wide": r"漢.\r\e[1P0\n",
+    "delete_up_to_half_of_wide": r"漢aaaaa漢\e[3G\e[6PX\n",
     "insert_mode": r"echo wrld\e[3D\e[4ho\e[4l\n",
     "insert_mode_at_edge": r"<row>\r\e[4hXY\e[4l\n",
     "insert_mode_wide": r"abc\r\e[4h漢\e[4l\n",

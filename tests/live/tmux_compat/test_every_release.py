@@ -30,7 +30,6 @@ SENT_ELSEWHERE = {
     "delete-buffer",  # after a refused paste
     "kill-session", "refresh-client",  # for a pane whose pipe is another program's
     "resize-window", "set-option",  # to the server of a replay, which is ours
-    "source-file",  # by `tmux` processes, on a version that is not known
     "show-options",  # before a command that is dangerous on this version
 }  # fmt: skip
 """Commands that neither watching an ordinary server nor an operation on it sends."""

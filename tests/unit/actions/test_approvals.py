@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from termvisor.actions.approvals import ApprovalQueue
 from termvisor.actions.attempt import Attempt, redact_action
 from termvisor.actions.policy_check import PolicyDecision
-from termvisor.clock import NS, SystemClock
+from termvisor.clock import NS, SystemClock, format_timestamp
 from termvisor.errors import NeedsApproval, Refused
 from termvisor.model.action.action import Actor, Kill, SendText
 from termvisor.model.action.approval import Approval, VerdictReason, combine_reasons
@@ -116,7 +116,7 @@ async def test_a_permit_replaces_approval_until_it_expires(inbox, clock):
 async def test_the_error_says_when_the_request_expires(inbox, clock):
     with pytest.raises(NeedsApproval) as error:
         await inbox.require_approval(ATTEMPT)
-    assert error.value.details["expires_at"] == clock.now() + 60 * NS
+    assert error.value.details["expires_at"] == format_timestamp(clock.now() + 60 * NS)
 
 
 @pytest.mark.parametrize("kind", ["robot", "mcp", "workflow", "assistant", "agent"])
@@ -227,7 +227,7 @@ async def test_a_denied_request_is_refused_with_its_number(inbox, clock):
     with pytest.raises(Refused, match="a person denied it") as refused:
         await waiting
     assert refused.value.details == {
-        "question": requests[0].id, "expires_at": NOON + 60 * NS, "why": "denied", "correlation": "c",
+        "question": requests[0].id, "expires_at": format_timestamp(NOON + 60 * NS), "why": "denied", "correlation": "c",
     }  # fmt: skip
 
 

@@ -1,7 +1,10 @@
 """The gate with a real shell in a real tmux."""
 
+import shlex
+
 import pytest
 
+from termvisor.clock import NS
 from termvisor.errors import Conflict, NeedsApproval, Refused, StaleSnapshot
 from termvisor.model.action.action import Kill, SendKeys, SendText, Spawn
 from termvisor.model.action.preconditions import Preconditions
@@ -24,6 +27,8 @@ async def test_a_command_is_typed_submitted_and_confirmed_by_its_shell(scene):
     await wait_until(lambda: "it-42" in scene.capture_screen(mux_id))
     stages = [(one.stage, one.outcome) for one in await scene.store.audit.list()]
     assert stages == [("intent", ""), ("outcome", "delivered")]
+    intent, ended = await scene.store.audit.list()
+    assert intent.at < outcome.sent_at < ended.at, "the time of Enter"
     assert await scene.store.audit.verify() is None
     assert scene.policy.reported == [("delivered", "command_started")]
 
@@ -34,6 +39,7 @@ async def test_the_same_key_types_nothing_twice(scene):
     await scene.wait_until_at_prompt(pane)
     again = await scene.send(pane, "echo once", key="k")
     assert (again.status, again.is_repeated, again.correlation) == ("delivered", True, first.correlation)
+    assert 0 < first.sent_at - again.sent_at < NS, "when the first call began"
     assert scene.capture_screen(mux_id).count("echo once") == 1
     with pytest.raises(Conflict, match="another action"):
         await scene.send(pane, "echo twice", key="k")
@@ -143,6 +149,15 @@ async def test_a_program_is_started_in_a_new_window(scene):
     assert closed.status == "done"
 
 
+async def test_the_conditions_of_a_reader_are_checked_without_an_entry_in_the_audit_log(scene):
+    _, pane = await scene.start_bash()
+    await scene.gate.check_conditions(pane, Preconditions(at_prompt=True))
+    with pytest.raises(StaleSnapshot, match="--if-state does not hold") as refused:
+        await scene.gate.check_conditions(pane, Preconditions(states=frozenset(["command"])))
+    assert refused.value.details["why"] == "if_state"
+    assert await scene.store.audit.list() == []
+
+
 async def test_a_preview_executes_nothing(scene):
     mux_id, pane = await scene.start_bash()
     verdict, found, _ = await scene.gate.preview(
@@ -173,3 +188,28 @@ async def test_an_action_may_have_a_given_correlation(scene):
     outcome = await scene.send(pane, "true", correlation="c0ffee")
     assert outcome.correlation == "c0ffee"
     assert {one.correlation for one in await scene.store.audit.list()} == {"c0ffee"}
+
+
+async def test_a_preview_refuses_several_lines_even_while_output_is_missing(scene):
+    mux_id = scene.tmux.start_session(command="cat")
+    pane = await scene.wait_for_capture(mux_id)
+    _, found, _ = await scene.gate.preview(SendText(pane=pane, text="one\ntwo"), ME, Preconditions())
+    assert found is not None and (found.why, found.is_due_to_text) == ("multi_line", True)
+
+
+async def test_a_nested_shell_is_known_as_a_shell(scene):
+    mux_id, pane = await scene.start_bash()
+    await scene.send(pane, "PS1=nested: bash --norc --noprofile")
+    await wait_until(lambda: "nested:" in scene.capture_screen(mux_id).split("\n")[-1])
+    snapshot = await scene.panes.take_snapshot(pane, Preconditions())
+    assert (snapshot.view.activity.kind, snapshot.foreground.is_shell) == ("command", True)
+
+
+async def test_a_prompt_printed_by_another_program_is_not_proven(scene):
+    _, pane = await scene.start_bash()
+    forge = r"printf '\033]133;A;aid=%d;nonce=%s\a$ \033]133;B;aid=%d;nonce=%s\a' $PPID $N $PPID $N; cat"
+    await scene.send(pane, f"N=$(cat {scene.places.nonce_file}) sh -c {shlex.quote(forge)}")
+    await scene.wait_until_at_prompt(pane)
+    with pytest.raises(StaleSnapshot) as refused:
+        await scene.send(pane, "echo no")
+    assert refused.value.details["why"] == "unproven_prompt"

@@ -59,7 +59,9 @@ SEND = SendText(pane=PANE, text="make test")
 )
 async def test_an_outcome_is_complete(screen, action, expected):
     scene = GateOnScriptedPane(screen)
-    assert await scene.run(action) == replace(expected, pane=PANE, correlation="c")
+    outcome = await scene.run(action)
+    assert outcome == replace(expected, pane=PANE, correlation="c", sent_at=outcome.sent_at)
+    assert (outcome.sent_at >= NOON * 10**9) is isinstance(action, SendText)
     assert await scene.list_stages() == [("intent", "", ""), ("outcome", expected.status, expected.why)]
 
 

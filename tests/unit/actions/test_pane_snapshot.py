@@ -1,7 +1,12 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.actions.pane_snapshot import build_screen, get_agent_interaction, read_composer_text
+from termvisor.actions.pane_snapshot import (
+    build_screen,
+    get_agent_interaction,
+    list_typing_clients,
+    read_composer_text,
+)
 from termvisor.backends.pane_control import PaneGuard, PaneViewer
 from termvisor.clock import NS
 from termvisor.model.action.preconditions import UndoPrecondition
@@ -57,8 +62,7 @@ def test_without_a_composer_there_is_no_text():
 def test_a_user_counts_as_typing_for_three_seconds(ago, is_typing):
     viewer = PaneViewer("/dev/pts/1", 100 * NS)
     state = replace(build_pane_state(()), viewers=(viewer,))
-    snapshot = replace(build_snapshot(()), pane_state=state)
-    assert snapshot.list_typing_clients(int((100 + ago) * NS)) == ([viewer] if is_typing else [])
+    assert list_typing_clients(state, int((100 + ago) * NS)) == ([viewer] if is_typing else [])
 
 
 def test_a_text_that_is_partly_faint_was_typed():

@@ -37,6 +37,8 @@ class RecordingKeyboard:
 
     async def pick_choice(self, choice: str, rows: tuple[str, ...]) -> Outcome:
         self.picked.append((choice, rows))
+        for _ in range(10):  # the real one verifies that the dialog has closed
+            await asyncio.sleep(0)
         return Outcome(status="done", why="dialog_left")
 
 
@@ -149,6 +151,17 @@ async def test_an_approval_presses_the_keys_of_the_dialog():
     gate = ScriptedGate()
     assert await gate.broker.forward_dialog(DIALOG, ME, never) == "answered"
     assert gate.keyboard.picked == [("allow", DIALOG.rows)]
+
+
+async def test_an_agent_that_goes_on_after_the_approval_does_not_interrupt_its_verification():
+    gate = ScriptedGate()
+
+    async def wait_for_the_key() -> None:
+        while not gate.keyboard.picked:
+            await asyncio.sleep(0)
+
+    assert await gate.broker.forward_dialog(DIALOG, ME, wait_for_the_key) == "answered"
+    assert (gate.outcome.status, gate.outcome.why) == ("done", "dialog_left")
 
 
 async def test_a_denial_of_a_dialog_goes_through_the_gate():

@@ -5,6 +5,7 @@ import os
 import pytest
 from msgspec.structs import replace
 
+from termvisor.actions.pane_snapshot import PaneForeground
 from termvisor.actions.policy_check import PolicyChecker, PolicyDecision, PolicyFile, build_policy_place
 from termvisor.backends.pane_control import PaneViewer
 from termvisor.clock import NS
@@ -49,6 +50,20 @@ async def test_a_dangerous_command_requires_approval(checker):
 async def test_input_for_a_running_program_is_no_command(checker):
     running = replace(READY, view=replace(VIEW, activity=PaneActivity(kind="command", is_proven=True)))
     assert await check_text(checker, "rm -rf /", snapshot=running) == "allow"
+
+
+async def test_text_for_a_shell_in_front_is_a_command_whatever_the_marks_say(checker):
+    for activity in (PaneActivity(kind="command", is_proven=True), PaneActivity(kind="alt_screen")):
+        nested = replace(READY, view=replace(VIEW, activity=activity), foreground=PaneForeground(7, is_shell=True))
+        assert await check_text(checker, "rm -rf /", snapshot=nested) != "allow"
+        assert await check_text(checker, "make test", snapshot=nested) == "allow"
+
+
+async def test_marks_of_a_command_do_not_prove_what_a_shell_in_front_does(checker, path):
+    path.write_text('[[rule]]\nid = "robots"\nanswer = "allow"\nwhen = { actor = ["robot"] }\n')
+    running = replace(READY, view=replace(VIEW, activity=PaneActivity(kind="command", is_proven=True)))
+    assert await check_text(checker, "make test", ME, running) == "allow"
+    assert await check_text(checker, "make test", ME, replace(running, foreground=PaneForeground(7, True))) == "ask"
 
 
 async def test_enter_runs_the_typed_command(checker):
@@ -98,7 +113,7 @@ async def test_a_rate_limit_denies_and_says_when_to_retry(checker):
     answers = [await check_text(checker, "true") for _ in range(31)]
     assert answers == ["allow"] * 30 + ["deny"]
     judged = await checker.check(build_send_text("true"), HUMAN, READY)
-    assert judged.verdict.retry_at is not None and NOON < judged.verdict.retry_at <= NOON + 3 * NS
+    assert judged.verdict.retry_at == NOON + 60 * NS
 
 
 async def test_a_preview_counts_nothing_and_runs_no_hook(checker, path, tmp_path):

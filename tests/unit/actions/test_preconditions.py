@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from termvisor.actions.attempt import Attempt
-from termvisor.actions.pane_snapshot import PaneSnapshot
+from termvisor.actions.pane_snapshot import PaneForeground, PaneSnapshot
 from termvisor.actions.policy_check import PolicyDecision
 from termvisor.actions.preconditions import (
     PreconditionFailure,
@@ -160,10 +160,9 @@ def test_a_caller_does_not_act_on_its_own_pane(action):
 @pytest.mark.parametrize(
     ("conditions", "reason"),
     [
-        ({"runtime": 7}, None),
-        ({"runtime": 8}, "if_runtime"),
-        ({"state": "prompt"}, None),
-        ({"state": "command"}, "if_state"),
+        ({"runtime": 7}, "if_runtime"),
+        ({"states": frozenset({"prompt", "idle"})}, None),
+        ({"states": frozenset({"command"})}, "if_state"),
         ({"at_prompt": True}, None),
         ({"is_ready": True}, "if_ready"),
         ({"updated_within": 20}, None),
@@ -182,7 +181,31 @@ def test_the_preconditions_of_the_caller_must_hold(conditions, reason):
 
 def test_a_failure_has_expected_and_actual_value():
     failure = find_failed_precondition(READY, build_attempt(build_send_text("x"), runtime=8), NOON)
-    assert failure is not None and (failure.expected, failure.actual) == ("8", "7")
+    assert failure is not None and (failure.expected, failure.actual) == ("8", "no agent")
+
+
+@pytest.mark.parametrize(
+    ("conditions", "reason"),
+    [
+        ({"runtime": 1}, None),
+        ({"runtime": 2}, "if_runtime"),
+        ({"states": frozenset({"idle", "completed"})}, None),
+        ({"states": frozenset({"alt_screen"})}, None),
+        ({"states": frozenset({"running", "prompt"})}, "if_state"),
+        ({"states": frozenset({"unknown"})}, "if_state"),
+    ],
+)
+def test_the_state_and_process_of_the_agent_may_be_required(conditions, reason):
+    snapshot = build_snapshot(HELLO)
+    failure = find_failed_precondition(snapshot, build_attempt(SEND, **conditions), snapshot.observed_at)
+    assert (failure.why if failure else None) == reason
+
+
+def test_an_unknown_activity_is_not_the_state_of_an_agent():
+    snapshot = build_snapshot(HELLO, view=replace(build_pane_view(), activity=PaneActivity(kind="unknown")))
+    attempt = build_attempt(SEND, states=frozenset({"unknown"}))
+    failure = find_failed_precondition(snapshot, attempt, snapshot.observed_at)
+    assert failure is not None and (failure.why, failure.actual) == ("if_state", "idle")
 
 
 def test_an_old_snapshot_may_be_forced():
@@ -233,6 +256,22 @@ def test_an_action_on_an_agent_must_fit_its_screen(rows, state, has_agent_server
     assert (failure.why if failure else None) == why
 
 
+@pytest.mark.parametrize(
+    ("rows", "has_shown_dialog", "why"),
+    [
+        (HELLO, True, None),
+        (HELLO, False, "dialog_open"),  # reported, but not drawn yet
+        (ASKED, True, "dialog_open"),
+        (("a dialog of another version",), True, "dialog_open"),
+    ],
+)
+def test_a_dialog_that_the_screen_no_longer_shows_is_gone(rows, has_shown_dialog, why):
+    snapshot = build_snapshot(rows, state="waiting_approval")
+    snapshot = replace(snapshot, agent=replace(snapshot.agent, has_shown_dialog=has_shown_dialog))
+    failure = find_failed_precondition(snapshot, build_attempt(SEND), snapshot.observed_at)
+    assert (failure.why if failure else None) == why
+
+
 @pytest.mark.parametrize(("rows", "why"), [(DRAFT, "composer_not_empty"), (HELLO, None)])
 def test_a_required_empty_composer_is_checked_also_for_the_server(rows, why):
     snapshot = build_snapshot(rows, state="idle", has_agent_server=True, takes_prompts=True)
@@ -247,6 +286,11 @@ def test_an_answer_is_bound_to_the_shown_dialog():
     failure = find_failed_precondition(other, build_attempt(action), other.observed_at)
     assert failure is not None
     assert failure.why == "dialog_changed"
+
+
+def test_a_shell_in_front_of_a_stopped_agent_is_no_agent():
+    assert build_snapshot(["x"], foreground=PaneForeground(7)).interaction is not None
+    assert build_snapshot(["x"], foreground=PaneForeground(7, is_shell=True)).interaction is None
 
 
 def test_a_shell_at_its_prompt_is_no_agent():

@@ -1,202 +1,183 @@
-"""Typing and submitting a text: how far it got, and why not further."""
+"""Enter is pressed once, and only while nothing but the text is in the input."""
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import pytest
 from msgspec.structs import replace
 
-from termvisor.backends.pane_control import GuardMismatch
-from termvisor.errors import MuxError, StaleSnapshot
+from termvisor.actions.pane_snapshot import PaneForeground, PaneSnapshot
+from termvisor.actions.text_typer import TextTyper, TypingResult
+from termvisor.backends.pane_control import GuardMismatch, PaneGuard, PaneState, PaneViewer
 from termvisor.model.action.action import SendText
-from termvisor.model.ids import PaneId
-from tests.property.faulty_pane import FaultyPane
-from tests.unit.actions.scripted_gate import GateOnScriptedPane
+from termvisor.model.terminal.pane import InputState, PaneActivity
+from tests.unit.actions.scripted_screen import PANE, HastyClock, build_pane_state, build_pane_view
 
-SEND = SendText(pane=PaneId(1), text="make one thing")
-Change = Callable[[FaultyPane], object]
-
-
-def drop(pane: FaultyPane) -> None:
-    pane.is_dropping = True
+GROUP = 4000
+TEXT = "go on please"
 
 
-def close(pane: FaultyPane) -> None:
-    pane.is_gone = True
+class ScriptedProgram:
+    """A program with a prompt ``>`` in a pane; ``before_enter`` changes the pane just before Enter is pressed."""
+
+    def __init__(self, clock: HastyClock, takes_enter: bool = True):
+        self.clock, self.takes_enter = clock, takes_enter
+        self.rows, self.viewers, self.group = ["> "], (), GROUP
+        self.enters = self.reads = 0
+        self.changes: dict[int, object] = {}
+        self.cursor_shift = 0
+
+    async def read_pane_state(self, _pane: str) -> PaneState:
+        self.reads += 1
+        if change := self.changes.get(self.reads):
+            change(self)
+        return self.pane_state
+
+    @property
+    def pane_state(self) -> PaneState:
+        state = build_pane_state(self.rows)
+        x, y = len(self.rows[-1]) + self.cursor_shift, len(self.rows) - 1
+        return replace(state, alternate=False, cursor_x=x, cursor_y=y, viewers=self.viewers)
+
+    async def write(self, _guard: PaneGuard, text: str) -> None:
+        self.rows[-1] += text
+
+    async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardMismatch | None:
+        state = self.pane_state
+        if guard.cursor != (state.cursor_x, state.cursor_y):
+            return GuardMismatch("cursor", str(guard.cursor), f"{state.cursor_x}/{state.cursor_y}")
+        assert list(keys) == ["Enter"]
+        self.enters += 1
+        if self.takes_enter:
+            self.rows.append("> ")
+        return None
+
+    def get_control(self, _pane: int) -> "ScriptedProgram":
+        return self
+
+    def find_foreground_group(self, _pane: int) -> int:
+        return self.group
+
+    def count_unread_bytes(self, _pane: int) -> int:
+        return 0
+
+    def is_busy(self, _pane: int) -> bool:
+        return False
+
+    def get_last_command_time(self, _pane: int) -> int:
+        return 0
 
 
-def replace_program(pane: FaultyPane) -> None:
-    pane.is_replaced = True
+async def type_text(program: ScriptedProgram, *, allows_typing: bool = False) -> TypingResult:
+    async def record_step(_step: str) -> None:
+        return None
+
+    view = replace(build_pane_view(), activity=PaneActivity(kind="command"))
+    snapshot = PaneSnapshot(
+        view=view,
+        pane_state=program.pane_state,
+        input_place=InputState(),
+        observed_at=program.clock.now(),
+        foreground=PaneForeground(GROUP),
+    )
+    typer = TextTyper(
+        SendText(pane=PANE, text=TEXT),
+        snapshot,
+        into_prompt=False,
+        allows_typing_beside_people=allows_typing,
+        panes=program,
+        clock=program.clock,
+        record_step=record_step,
+    )
+    return await typer.type_text()
 
 
-def fail_to_read(pane: FaultyPane) -> None:
-    async def read_pane_state(_pane: str) -> None:
-        raise MuxError("gone")
-
-    pane.read_pane_state = read_pane_state
+@pytest.fixture
+def clock() -> HastyClock:
+    return HastyClock()
 
 
-def lose_input(pane: FaultyPane) -> None:
-    pane.input = ""
+async def find_enter_read(clock: HastyClock) -> int:
+    """Return the number of the read that directly precedes Enter."""
+    program = ScriptedProgram(clock)
+    numbers: list[int] = []
+    press = program.press
+
+    async def note_press(guard: PaneGuard, keys: Sequence[str]) -> GuardMismatch | None:
+        numbers.append(program.reads)
+        return await press(guard, keys)
+
+    program.press = note_press
+    assert (await type_text(program)).status == "delivered"
+    return numbers[0]
 
 
-def move_text(pane: FaultyPane) -> None:
-    pane.submitted, pane.input = [pane.input], ""
+async def test_enter_is_pressed_once_even_if_nothing_happens(clock):
+    program = ScriptedProgram(clock, takes_enter=False)
+    result = await type_text(program)
+    assert (result.status, result.why, program.enters) == ("unknown", "still_in_input", 1)
 
 
-def add_text(pane: FaultyPane) -> None:
-    pane.input += " more"
+def type_more(program: ScriptedProgram) -> None:
+    program.rows[-1] += " NOT"
 
 
-def be_busy(pane: FaultyPane) -> None:
-    pane.is_busy = lambda _pane: True
+def open_dialog(program: ScriptedProgram) -> None:
+    program.rows = ["Do you want to delete everything?", "> 1. Yes", "  2. No"]
 
 
-def call_at(pane: FaultyPane, method: str, *, before: Change | None = None, after: Change | None = None) -> None:
-    """Change the pane right before and right after a call."""
-    real = getattr(pane, method)
+def let_a_person_type(program: ScriptedProgram) -> None:
+    program.viewers = (PaneViewer("/dev/pts/3", program.clock.now()),)
 
-    async def call(*args: object) -> GuardMismatch | None:
-        if before is not None:
-            before(pane)
-        result = await real(*args)
-        if after is not None:
-            after(pane)
+
+def replace_the_program(program: ScriptedProgram) -> None:
+    program.group += 1
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "why"),
+    [
+        (type_more, "typed_not_submitted", "input_changed"),
+        (open_dialog, "typed_not_submitted", "input_changed"),
+        (let_a_person_type, "typed_not_submitted", "human_typing"),
+        (replace_the_program, "unknown", "program_changed"),
+    ],
+)
+async def test_what_changed_since_the_text_was_seen_prevents_enter(clock, change, status, why):
+    program = ScriptedProgram(clock)
+    program.changes = {await find_enter_read(clock): change}
+    result = await type_text(program)
+    assert (result.status, result.why, program.enters) == (status, why, 0)
+
+
+async def test_a_policy_may_allow_typing_beside_a_person(clock):
+    program = ScriptedProgram(clock)
+    program.changes = {await find_enter_read(clock): let_a_person_type}
+    assert (await type_text(program, allows_typing=True)).status == "delivered"
+
+
+async def test_a_key_typed_between_the_last_look_and_enter_prevents_it(clock):
+    program = ScriptedProgram(clock)
+    press = program.press
+
+    async def press_late(guard: PaneGuard, keys: Sequence[str]) -> GuardMismatch | None:
+        type_more(program)
+        return await press(guard, keys)
+
+    program.press = press_late
+    result = await type_text(program)
+    assert (result.status, result.why, program.enters) == ("typed_not_submitted", "input_changed", 0)
+
+
+async def test_a_cursor_that_moves_while_the_program_redraws_delays_enter(clock):
+    program = ScriptedProgram(clock)
+    press, moves = program.press, [3, 5]
+
+    async def press_while_redrawing(guard: PaneGuard, keys: Sequence[str]) -> GuardMismatch | None:
+        program.cursor_shift = moves.pop() if moves else 0
+        result = await press(guard, keys)
+        program.cursor_shift = 0
         return result
 
-    setattr(pane, method, call)
-
-
-@pytest.mark.parametrize(
-    ("method", "moment", "change", "expected", "keys"),
-    [
-        ("write", "before", drop, ("unknown", "not_seen", "the text was written but not seen on the screen"), 0),
-        ("write", "after", lose_input, ("unknown", "not_seen", "the text was written but not seen on the screen"), 0),
-        ("write", "after", close, ("unknown", "program_changed", "the pane closed after the text was written"), 0),
-        (
-            "write", "after", replace_program,
-            ("unknown", "program_changed",
-             "another program (other) runs in the pane now; the text is on its screen"), 0,
-        ),
-        (
-            "write", "after", fail_to_read,
-            ("unknown", "no_answer", "tmux stopped answering after the text was written: gone"), 0,
-        ),
-        (
-            "write", "after", move_text,
-            ("typed_not_submitted", "not_in_input", "the text is on the screen, but not in the input"), 0,
-        ),
-        (
-            "write", "after", add_text,
-            ("typed_not_submitted", "not_in_input", "the text is on the screen, but not in the input"), 0,
-        ),
-        (
-            "write", "after", be_busy,
-            ("typed_not_submitted", "not_reading", "the program does not read its input"), 0,
-        ),
-        (
-            "press", "before", replace_program,
-            ("typed_not_submitted", "stale_command", "expected bash, found other"), 0,
-        ),
-        (
-            "press", "before", lose_input,
-            ("typed_not_submitted", "stale_screen", "expected make one thing, found not in any row"), 0,
-        ),
-        (
-            "press", "before", drop,
-            ("typed_not_submitted", "still_in_input", "Enter was pressed but the text is still in the input"), 2,
-        ),
-        ("press", "after", close, ("delivered", "command_started", ""), 1),
-    ],
-)  # fmt: skip
-async def test_a_delivery_reports_how_far_it_got(method, moment, change, expected, keys):
-    scene = GateOnScriptedPane()
-    call_at(scene.pane, method, **{moment: change})
-    outcome = await scene.run(SEND)
-    assert ((outcome.status, outcome.why, outcome.text), len(scene.pane.pressed)) == (expected, keys)
-
-
-async def test_a_write_that_tmux_refuses_is_refused():
-    scene = GateOnScriptedPane()
-    call_at(scene.pane, "write", before=replace_program)
-    with pytest.raises(StaleSnapshot, match="expected bash, found other") as refused:
-        await scene.run(SEND)
-    assert (refused.value.details["why"], scene.pane.typed) == ("stale_command", [])
-
-
-@pytest.mark.parametrize(
-    ("method", "text"),
-    [
-        ("write", "tmux did not confirm that the text was written: no answer"),
-        ("press", "tmux did not confirm that Enter was pressed: no answer"),
-    ],
-)
-async def test_a_call_that_tmux_does_not_answer_is_not_repeated(method, text):
-    scene, calls = GateOnScriptedPane(), []
-
-    async def fail(*_args: object) -> None:
-        calls.append(method)
-        raise MuxError("no answer")
-
-    setattr(scene.pane, method, fail)
-    outcome = await scene.run(SEND)
-    assert (outcome.status, outcome.why, outcome.text, calls) == ("unknown", "no_answer", text, [method])
-
-
-async def test_a_dropped_enter_is_pressed_once_more():
-    scene = GateOnScriptedPane()
-    drops = [drop]
-    call_at(scene.pane, "press", before=lambda pane: drops.pop()(pane) if drops else None)
-    assert (await scene.run(SEND)).status == "delivered"
-    assert (scene.pane.pressed, scene.pane.submitted) == (["Enter", "Enter"], [SEND.text])
-
-
-@pytest.mark.parametrize(
-    ("is_proven", "change", "expected"),
-    [
-        (True, lose_input, ("unknown", "not_confirmed")),
-        (False, lose_input, ("delivered", "left_input")),
-        (False, replace_program, ("delivered", "left_input")),
-        (False, close, ("unknown", "pane_gone")),
-    ],
-)
-async def test_only_a_shell_with_marks_must_report_the_start_of_a_command(is_proven, change, expected):
-    scene = GateOnScriptedPane()
-    activity = replace(scene.pane.view.activity, is_proven=is_proven)
-    scene.pane.view = replace(scene.pane.view, activity=activity)
-    scene.policy.allows_unproven = True
-    scene.pane.get_last_command_time = lambda _pane: 0
-    call_at(scene.pane, "press", after=change)
-    outcome = await scene.run(SEND)
-    assert (outcome.status, outcome.why) == expected
-
-
-async def test_an_input_that_empties_proves_nothing_while_bytes_are_unread():
-    scene = GateOnScriptedPane("idle")
-    scene.pane.count_unread_bytes = lambda _pane: 3
-    outcome = await scene.run(SEND)
-    assert (outcome.status, outcome.why) == ("unknown", "not_confirmed")
-    assert outcome.text == "Enter was pressed; nothing proves that the program took the text"
-
-
-def cancel(_pane: FaultyPane) -> None:
-    raise asyncio.CancelledError
-
-
-@pytest.mark.parametrize(
-    ("method", "moment", "status"),
-    [
-        ("write", "before", "unknown"),
-        ("write", "after", "typed_not_submitted"),
-        ("press", "before", "typed_not_submitted"),
-        ("press", "after", "delivered"),
-    ],
-)
-async def test_a_client_that_leaves_gets_the_true_outcome_on_record(method, moment, status):
-    scene = GateOnScriptedPane()
-    call_at(scene.pane, method, **{moment: cancel})
-    with pytest.raises(asyncio.CancelledError):
-        await scene.run(SEND, key="k")
-    assert await scene.list_stages() == [("intent", "", ""), ("outcome", status, "interrupted")]
-    again = await scene.run(SEND, key="k")
-    assert (again.status, again.why, again.is_repeated) == (status, "interrupted", True)
+    program.press = press_while_redrawing
+    assert (await type_text(program)).status == "delivered"
+    assert program.enters == 1

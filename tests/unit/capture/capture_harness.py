@@ -166,9 +166,9 @@ class CaptureHarness:
     async def read_facts(self, mux_id: str) -> PaneFacts:
         return next(facts for facts in await self.server.list_pane_facts() if facts.mux_id == mux_id)
 
-    async def adopt_pane(self, mux_id: str) -> PaneId:
+    async def adopt_pane(self, mux_id: str, generation: int = 0) -> PaneId:
         facts = await self.read_facts(mux_id)
-        instance = PaneInstance(self.server.instance, facts.mux_id)
+        instance = PaneInstance(self.server.instance, facts.mux_id, generation)
         pane, _ = await self.capture_store.store.panes.find_or_add(instance, facts, self.capture_store.clock.now())
         await self.captures.adopt_pane(pane, facts)
         return pane

@@ -132,12 +132,15 @@ async def test_a_dead_pane_is_not_piped_and_one_that_runs_again_is(harness, cat)
     await harness.run_turn()
     assert (harness.get_data_plane(dead), await harness.capture_store.list_epochs(pane)) == ("none", [])
     harness.tmux("respawn-pane", "-t", dead, "cat")
+    await harness.captures.release_pane(dead)
+    assert await harness.adopt_pane(dead, generation=1) != pane
     await harness.wait_captured(dead)
     await harness.type_and_wait(dead, "alive")
-    assert await harness.capture_store.list_gaps(pane) == []
+    assert await harness.capture_store.list_gaps() == []
 
 
-async def test_a_pane_that_stays_when_its_program_exits_keeps_its_pipe_for_the_next_one(harness, cat):
+@pytest.mark.parametrize("is_killed", [False, True])
+async def test_the_pipe_of_a_respawned_pane_is_replaced_and_each_program_has_its_own_text(harness, cat, is_killed):
     harness.tmux("set", "-g", "remain-on-exit", "on")
     shell = harness.tmux.open_window("work", "read line; echo last-words")
     pane = await harness.adopt_pane(shell)
@@ -145,11 +148,35 @@ async def test_a_pane_that_stays_when_its_program_exits_keeps_its_pipe_for_the_n
     harness.tmux.type_line(shell, "go")
     await wait_until(lambda: harness.tmux.read_format(shell, "#{pane_dead}") == "1")
     await harness.run_turn()
-    harness.tmux("respawn-pane", "-t", shell, "cat")
+    harness.tmux("respawn-pane", *(["-k"] if is_killed else []), "-t", shell, "cat")
+    await harness.captures.release_pane(shell)
+    new = await harness.adopt_pane(shell, generation=1)
+    await harness.wait_captured(shell)
     await harness.type_and_wait(shell, "next")
+    await harness.run_until(lambda: harness.captures.is_drained)
     assert "last-words" in await harness.capture_store.read_lines(pane)
-    assert await harness.capture_store.list_end_causes(pane) == [None]
-    assert await harness.capture_store.list_gaps(pane) == []
+    assert "next" not in await harness.capture_store.read_lines(pane)
+    assert set(await harness.capture_store.read_lines(new)) == {"next"}
+    assert await harness.capture_store.list_end_causes(pane) == ["pane_exited"]
+    assert await harness.capture_store.list_end_causes(new) == [None]
+    assert await harness.capture_store.list_gap_causes() == ["tail_uncertain"]
+
+
+async def test_the_pipe_of_another_program_is_kept_by_a_respawn_and_our_clients_do_not_count(harness, cat, folder):
+    await harness.adopt_pane(cat)
+    await harness.wait_captured(cat)
+    steal_pipe(harness, cat, f"{folder}/theirs")
+    await harness.wait_captured(cat, "control")
+    seen = await harness.read_facts(cat)
+    assert (seen.session_attached, len(seen.session_clients)) == (2, 2)
+    attached = harness.control_capture.exclude_own_clients(seen)
+    assert (attached.session_attached, attached.session_clients) == (0, ())
+    harness.tmux("respawn-pane", "-k", "-t", cat, "cat")
+    await harness.captures.release_pane(cat)
+    await harness.adopt_pane(cat, generation=1)
+    await harness.wait_captured(cat, "control")
+    await harness.type_and_wait(cat, "for-both")
+    await wait_until(lambda: file_contains(f"{folder}/theirs", "for-both"))
 
 
 async def test_a_pane_that_is_gone_ends_when_its_last_byte_was_read(harness, cat):

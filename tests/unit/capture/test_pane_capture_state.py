@@ -5,7 +5,6 @@ import pytest
 from termvisor.backends.pane_source import PaneStatus
 from termvisor.capture.pane_capture_state import PaneCaptureState, classify_pipe_end
 from termvisor.model.ids import MuxPaneId, PaneId
-from termvisor.model.terminal.pane import PaneFacts
 
 ALIVE = PaneStatus(10, piped=False, dead=False)
 
@@ -40,13 +39,3 @@ def test_a_pipe_is_needed_only_if_no_other_program_uses_it(is_piped, is_foreign,
         PaneId(1), MuxPaneId("%1"), "$0", is_piped=is_piped, is_pipe_foreign=is_foreign, can_replace_pipe=may_replace
     )
     assert state.needs_pipe is expected
-
-
-@pytest.mark.parametrize(
-    ("draining_since", "pid", "dead", "expected"),
-    [(1.0, 11, False, True), (1.0, 10, False, False), (1.0, 0, True, False), (None, 11, False, False)],
-)
-def test_a_program_started_while_the_old_pipe_drains_is_noticed(draining_since, pid, dead, expected):
-    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0", pid=10, draining_since=draining_since)
-    state.update_facts(PaneFacts(mux_id=MuxPaneId("%1"), pid=pid, dead=dead))
-    assert state.has_respawned == expected

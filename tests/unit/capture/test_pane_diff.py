@@ -25,9 +25,16 @@ def test_gone_panes_are_reported_before_new_ones():
     assert list_change_kinds([ONE], [TWO]) == [("pane_gone", "%1"), ("pane_appeared", "%2")]
 
 
-def test_another_process_in_the_same_pane_is_a_respawn():
-    assert list_change_kinds([ONE], [replace(ONE, pid=12)]) == [("pane_respawned", "%1")]
-    assert list_change_kinds([ONE], [replace(ONE, pid_started=6)]) == [("pane_respawned", "%1")]
+def test_another_process_in_the_same_pane_is_another_instance():
+    respawned = [("pane_gone", "%1"), ("pane_appeared", "%1"), ("pane_respawned", "%1")]
+    assert list_change_kinds([ONE], [replace(ONE, pid=12)]) == respawned
+    assert list_change_kinds([ONE], [replace(ONE, pid_started=6)]) == respawned
+    assert list_change_kinds([replace(ONE, dead=True, pid_started=0)], [replace(ONE, pid=12)]) == respawned
+
+
+def test_a_process_that_just_exited_is_no_other_instance():
+    assert list_change_kinds([ONE], [replace(ONE, pid_started=0)]) == []
+    assert list_change_kinds([ONE], [replace(ONE, pid=0, dead=True)]) == [("pane_died", "%1")]
 
 
 def test_a_program_that_exits_in_a_remaining_pane_is_died():

@@ -89,6 +89,16 @@ async def test_the_demo_server_is_watched_without_configuration(capture_store, w
         await watching.wait_captured(capture_store.paths.demo_socket, mux_id)
 
 
+async def test_the_first_scan_is_done_when_every_pane_is_captured(capture_store, tmux, cat, watching, monkeypatch):
+    # Only a busy machine needs longer than the daemon waits.
+    monkeypatch.setattr(server_supervisor, "_FIRST_LISTING_TIMEOUT_S", 30.0)
+    panes = [cat, *(tmux.open_window("work", "cat") for _ in range(10))]
+    await watching.start_supervisor()
+    captures = watching.supervisor.watchers[tmux.socket].captures
+    assert [captures.find_pane(pane).handoff_pending_since for pane in panes] == [None] * 11
+    assert {captures.find_pane(pane).data_plane for pane in panes} == {"pipe"}
+
+
 async def test_without_servers_the_first_scan_is_done_at_once(watching):
     await asyncio.wait_for(watching.start_supervisor(), 5)
     assert watching.supervisor.watchers == {}

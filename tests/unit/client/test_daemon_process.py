@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from termvisor.client import daemon_process
 from termvisor.client.daemon_process import ensure_running, fetch_hello, get_error_file, is_running, stop_daemon
 from termvisor.errors import NewerDatabase, Unavailable
 from termvisor.settings import Paths, make_instance_folders
@@ -74,9 +75,19 @@ def test_a_folder_that_cannot_be_written_is_named(folder: str) -> None:
 
 def test_a_daemon_that_never_answers_at_start_times_out(folder: str) -> None:
     places = make_private_paths(folder)
-    with pytest.raises(Unavailable, match="did not answer within"):
+    with pytest.raises(Unavailable, match="neither answered nor did anything for"):
         ensure_running(places, timeout_s=0.5, command=build_daemon_command("hang"))
     _kill_all_children()
+
+
+def test_a_daemon_that_works_before_it_answers_is_waited_for_with_a_progress_line(
+    folder: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(daemon_process, "_FIRST_REPORT_S", 0.1)
+    with stop_daemon_at_exit(make_private_paths(folder)) as places:
+        # It works for longer than the time limit, which a slow machine only makes longer.
+        ensure_running(places, timeout_s=0.7, command=build_daemon_command("slow"))
+    assert capsys.readouterr().err.count("visor: the daemon is starting, ") == 1
 
 
 def test_a_stale_socket_is_replaced_by_the_next_daemon(folder: str) -> None:
@@ -115,8 +126,6 @@ def _stop_accepting(places: Paths) -> None:
 
 
 def _kill_all_children() -> None:
-    from termvisor.client import daemon_process
-
     for child in daemon_process._started_daemons:
         child.kill()
     reap_daemons()

@@ -56,6 +56,25 @@ async def test_the_next_daemon_continues_inside_a_line(capture_store, pane, epoc
     assert await capture_store.read_lines(pane) == ["whole", "begun and ended"]
 
 
+async def test_a_pane_that_falls_silent_can_be_resumed_at_its_last_byte(capture_store, pane, epoch):
+    # Otherwise its last segment could not be sealed, and secrets in it not masked, before it prints again.
+    clock = capture_store.clock
+    capture_store.write_output(epoch, b"one\r\n", clock.now() - 60 * NS)
+    await capture_store.pipeline.wait_settled()
+    size = capture_store.write_output(epoch, b"two\r\n$ ", clock.now() - 50 * NS)
+    await capture_store.pipeline.wait_settled()
+    clock.advance_s += 10
+    capture_store.pipeline.note_growth(epoch.id)
+
+    async def read_committed() -> int:
+        return (await capture_store.store.output.list_open_epochs())[0].committed
+
+    while await read_committed() != size:
+        await asyncio.sleep(0.01)
+    await reopen_epoch(capture_store)
+    assert await capture_store.read_lines(pane) == ["one", "two"]
+
+
 async def test_bytes_read_but_not_stored_are_read_again(capture_store, pane):
     epoch = await capture_store.reserve_epoch(pane)
     hesitant = Pipeline(

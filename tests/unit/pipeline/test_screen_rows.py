@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from termvisor.backends.pane_source import PaneCapture
-from termvisor.capture.screen_sampler import ScreenSample
+from termvisor.capture.screen_sampler import PaintActivity, ScreenSample
 from termvisor.errors import StorageError
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.output import Epoch
@@ -134,6 +134,43 @@ async def test_the_times_of_known_rows_are_written_without_new_rows(capture_stor
         while await list_last_seen(capture_store, pane) != {"hello": 300}:
             await asyncio.sleep(0.005)
     running.cancel()
+
+
+def note_activity(recorder, pane: PaneId, *, epoch: int = 1, since: int | None = 5) -> None:
+    life = None if since is None else ScreenLifetime(pane, EpochId(epoch), True, since)
+    recorder.note_activity(PaintActivity(pane, EpochId(epoch), life))
+
+
+async def test_rows_of_a_quiet_screen_are_visible_until_a_search_asks(capture_store, pane, recorder):
+    note_activity(recorder, pane)
+    await recorder.store_samples([build_sample(pane, "hello", at=100)])
+    await recorder.record_visible(since=100)
+    assert await list_last_seen(capture_store, pane) == {"hello": 100}
+    before = capture_store.clock.now()
+    await recorder.record_visible(since=101)
+    assert (await list_last_seen(capture_store, pane))["hello"] >= before
+
+
+async def test_rows_are_visible_until_their_screen_ends(capture_store, pane, recorder):
+    note_activity(recorder, pane)
+    await recorder.store_samples([build_sample(pane, "hello", at=100)])
+    # The end of an older epoch comes late and ends nothing.
+    note_activity(recorder, pane, epoch=0, since=None)
+    note_activity(recorder, pane, since=None)
+    ended_before = capture_store.clock.now()
+    # A sample that was taken before and is stored after the end shows nothing that is visible now.
+    await recorder.store_samples([build_sample(pane, "late", at=101)])
+    await recorder.record_visible(since=capture_store.clock.now())
+    seen = await list_last_seen(capture_store, pane)
+    assert (100 < seen["hello"] <= ended_before, seen["late"]) == (True, 101)
+
+
+async def test_rows_are_visible_until_the_next_paint_replaces_them(capture_store, pane, recorder):
+    note_activity(recorder, pane)
+    await recorder.store_samples([build_sample(pane, "hello", at=100)])
+    await recorder.store_samples([build_sample(pane, "world", at=900)])
+    await recorder.flush_seen_times()
+    assert await list_last_seen(capture_store, pane) == {"hello": 900, "world": 900}
 
 
 async def test_new_rows_are_published_and_known_ones_are_not(capture_store, pane, recorder):

@@ -22,7 +22,7 @@ from termvisor.model.action.policy import (
     ShellPolicy,
 )
 from termvisor.model.ids import PaneId
-from termvisor.policy.evaluator import evaluate_request, explain_verdict, take_tokens
+from termvisor.policy.evaluator import count_in_windows, evaluate_request, explain_verdict
 from termvisor.policy.policy_file import parse_policy
 from termvisor.policy.request import HookAnswer, PaneContext
 from tests.unit.policy.policy_requests import make_command_request, make_request
@@ -163,20 +163,20 @@ def test_rule_can_require_two_people() -> None:
     assert (verdict.answer, verdict.needs_two) == ("ask", True)
 
 
-def test_rate_limit_denies_until_a_token_is_available() -> None:
+def test_rate_limit_denies_until_the_minute_is_over() -> None:
     policy, request = parse_policy(f"[rates]\nper_minute = 1\n{ALLOW}"), make_command_request("ls")
-    spent = take_tokens(policy, request)
+    spent = count_in_windows(policy, request)
     refused = evaluate_request(policy, make_command_request("ls", spent=spent))
     assert (refused.answer, refused.retry_at) == ("deny", request.at + 60 * 10**9)
     assert (
         evaluate_request(policy, make_command_request("ls", spent=spent, at=request.at + 60 * 10**9)).answer == "allow"
     )
-    assert take_tokens(policy, make_request(Attach(pane=PANE))) == {}
+    assert count_in_windows(policy, make_request(Attach(pane=PANE))) == {}
 
 
 def test_a_caller_rate_limit_applies_over_all_panes() -> None:
     policy = parse_policy("[rates]\nactors = { robot = 1 }")
-    spent = take_tokens(policy, make_command_request("ls"))
+    spent = count_in_windows(policy, make_command_request("ls"))
     elsewhere = make_request(Kill(pane=PaneId(9)), place=PaneContext(pane=PaneId(9)), spent=spent)
     assert "actor:robot:" in ids(policy, elsewhere)
 

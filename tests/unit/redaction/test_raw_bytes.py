@@ -145,3 +145,11 @@ def test_allowed_kinds_are_unchanged():
 )
 def test_masked_parts_are_found_by_their_markers(text, masked, found):
     assert find_masked_parts(text, masked) == found
+
+
+@pytest.mark.parametrize("char", ["\u200b", "\u2060", "\ufeff", "\u00ad"])
+def test_invisible_characters_hide_no_key(char):
+    split = KEY[:10] + char.encode() + KEY[10:40] + char.encode() + KEY[40:]
+    assert mask_bytes(b"key " + split + b" end\r\n") == (
+        b"key " + ZEROS[:10] + char.encode() + ZEROS[10:40] + char.encode() + ZEROS[40:] + b" end\r\n"
+    )

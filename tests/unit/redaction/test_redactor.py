@@ -98,3 +98,26 @@ def test_hostile_lines_take_linear_time():
         "Cookie: a=",
     ):
         assert len(redact(piece * 3000)) > 0
+
+
+@pytest.mark.parametrize("char", ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202e", "\ufe0f"])
+def test_invisible_characters_hide_no_secret(char):
+    split = f"{KEY[:5]}{char}{KEY[5:20]}{char}{KEY[20:]}"
+    assert redact(f"key {split} end") == f"key {MASKED} end"
+    assert redact_each(["a", f"pass{char}word=hunter2"]) == ["a", "password=[redacted:password_assignment]"]
+    assert redact(f"a family 👨{char}👩 at home") == f"a family 👨{char}👩 at home"
+
+
+@pytest.mark.parametrize("text", ["sk-ant-aB3dE5gH7", "$ ghp_aB3dE5gH7"])
+def test_a_line_that_ends_anywhere_in_a_secret_is_masked(text):
+    assert redact(text) == text, "a short line is not cut by the edge of a screen"
+    assert "aB3dE5gH" not in Redactor().redact_cut_line(text)
+    assert Redactor().redact_cut_line("  task-force") == "  task-force"
+
+
+def test_only_the_row_of_the_cursor_may_end_anywhere_in_a_secret():
+    rows = ["sk-ant-aB3dE5gH7", "sk-ant-bB3dE5gH7", "sk-ant-cB3dE5gH7"]
+    assert Redactor().redact_screen(rows, 1) == [rows[0], MASKED, rows[2]]
+    assert Redactor().redact_screen(rows, 5) == rows
+    rest = "[redacted:anthropic_key]"
+    assert Redactor().redact_screen(["x", KEY[:30], KEY[30:], "y z"], 2) == ["x", MASKED, rest, "y z"]

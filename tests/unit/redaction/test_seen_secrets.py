@@ -6,7 +6,7 @@ import string
 import pytest
 
 from termvisor.redaction import Redactor, SeenSecrets
-from termvisor.redaction.seen_secrets import FORGET_AFTER_LINES, MAX_PIECES
+from termvisor.redaction.seen_secrets import FORGET_AFTER_LINES, MAX_PIECES, MAX_VALUES
 
 BODY = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2"
 KEY = f"sk-ant-{BODY}"
@@ -90,3 +90,27 @@ def test_a_piece_seen_again_is_kept_longer():
     for number in range(MAX_PIECES // 20):
         redactor.redact_lines([KEY, build_other_key(number)])
     assert memory.mask_known_pieces(BODY) == MASK
+
+
+def test_a_whole_value_is_masked_where_it_is_a_word_of_its_own():
+    memory = SeenSecrets()
+    memory.learn_values("password=hunter2", "password=[redacted:password_assignment]", is_any=True)
+    masked = "okssword=[redacted:password_assignment], xhunter2 [redacted:hunter2]"
+    assert memory.mask_known_pieces("okssword=hunter2, xhunter2 [redacted:hunter2]") == masked
+    assert memory
+
+
+def test_ordinary_words_are_learnt_only_if_their_name_was_overwritten():
+    memory = SeenSecrets()
+    memory.learn_values('password: "admin"', 'password: "[redacted:password_assignment]"', is_any=False)
+    assert not memory
+    memory.learn_values('password: "admin"', 'password: "[redacted:password_assignment]"', is_any=True)
+    assert memory.mask_known_pieces("admin") == "[redacted:password_assignment]"
+
+
+def test_the_number_of_values_is_bounded():
+    memory = SeenSecrets()
+    for number in range(2 * MAX_VALUES):
+        memory.learn_values(f"password=hunter{number}", "password=[redacted:password_assignment]", is_any=True)
+    assert memory.mask_known_pieces("hunter0") == "hunter0"
+    assert memory.mask_known_pieces(f"hunter{2 * MAX_VALUES - 1}") == "[redacted:password_assignment]"

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 
@@ -69,7 +70,7 @@ def process():
 @pytest.fixture
 async def exit_watcher():
     """Return the queue of reported exits and the watcher."""
-    queue: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
+    queue: asyncio.Queue[tuple[int, int, int | None]] = asyncio.Queue()
     watching = ProcessExitWatcher(lambda *life: queue.put_nowait(life))
     yield queue, watching
     watching.close()
@@ -81,9 +82,25 @@ async def test_an_exit_watched_twice_is_reported_once(process, exit_watcher):
     assert watching.watch_process(process.pid, started)
     assert watching.watch_process(process.pid, started)
     process.kill()
-    assert await queue.get() == (process.pid, started)
+    assert await queue.get() == (process.pid, started, 128 + signal.SIGKILL)
     assert queue.empty()
     assert watching._handles == {}
+
+
+@pytest.mark.parametrize(("end", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -15 $$", 143)])
+async def test_the_exit_code_of_a_process_of_another_parent_is_reported(exit_watcher, end, code):
+    queue, watching = exit_watcher
+    line = f"exec 3<&0; sh -c 'read line <&3; {end}' & echo $!; wait $!"
+    with subprocess.Popen(["sh", "-c", line], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as shell:
+        pid = int(shell.stdout.readline())
+        assert watching.watch_process(pid, read_process(pid).started)
+        shell.communicate("go\n")
+    assert (await queue.get())[2] in ((code, None) if _is_old_kernel() else (code,))
+
+
+def _is_old_kernel() -> bool:
+    """Return True if the kernel forgets the exit code of a process that its parent has reaped."""
+    return tuple(int(part) for part in os.uname().release.split(".")[:2]) < (6, 15)
 
 
 async def test_a_process_that_has_exited_is_reported(process, exit_watcher):
@@ -92,13 +109,13 @@ async def test_a_process_that_has_exited_is_reported(process, exit_watcher):
     process.kill()
     process.wait()
     assert watching.watch_process(process.pid, started)
-    assert await queue.get() == (process.pid, started)
+    assert await queue.get() == (process.pid, started, None)
 
 
 async def test_a_reused_pid_is_reported_as_exited(process, exit_watcher):
     queue, watching = exit_watcher
     assert watching.watch_process(process.pid, 1)
-    assert await queue.get() == (process.pid, 1)
+    assert await queue.get() == (process.pid, 1, None)
     assert watching._handles == {}
 
 

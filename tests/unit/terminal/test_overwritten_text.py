@@ -143,3 +143,20 @@ def test_a_run_whose_first_row_has_left_is_reported_whole():
 
 def test_a_line_that_scrolls_off_whole_is_not_reported():
     assert list_overwritten(f"{WRAPPED}\r\n" * 60) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        ("password=hunter2\rok", "password=hunter2"),
+        ("token: abc123\r\x1b[3Ptok", "token: abc123"),
+        ("db://me:pw@host\rXXXXXXX", "db://me:pw@host"),
+    ],
+)
+def test_a_value_whose_name_is_overwritten_is_reported(data, line):
+    assert list_overwritten(data)[0] == line
+
+
+def test_a_value_whose_name_stays_is_not_reported():
+    assert list_overwritten("password=abc ok\x1b[2Dno") == []
+    assert list_overwritten("12 tokens used\r13") == []

@@ -112,6 +112,7 @@ def test_a_run_has_its_event_and_captures():
     detection = build_detection(captures={"try_again_at": "3 PM"}, evidence={"resets_at": 5}, agent="codex")
     run = build_run(detection, workflow("a"), "ask", NOW, [workflow("b")])
     assert (run.event, run.pane, run.agent, run.mode) == (7, 3, "codex", "ask")
+    assert run.correlation == "event:7", "as the stored event has it"
     assert run.facts == {"try_again_at": "3 PM", "also_fits": "b", "resets_at": 5}
 
 
@@ -131,6 +132,6 @@ def test_a_run_knows_the_event_that_started_it():
     run = build_run(detection, first, "ask", NOW + 1, [other])
     assert run == Run(
         workflow="a", version=first.version, origin="event", event=EventId(7), pane=PaneId(3), runtime=RuntimeId(4),
-        agent="codex", status="waiting", why="waiting for its turn", at=NOW + 1, correlation="event-7", mode="ask",
+        agent="codex", status="waiting", why="waiting for its turn", at=NOW + 1, correlation="event:7", mode="ask",
         facts={"plan": "pro", "also_fits": "b", "resets_at": 5},
     )  # fmt: skip

@@ -27,7 +27,7 @@ from termvisor.model.action.action import NotificationWay, Notify
 from termvisor.model.action.notification import UserNotification
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.settings.notifications import NotificationSettings, find_missing_settings
-from termvisor.policy.token_bucket import FULL_BUCKET, TokenBucket, take_token
+from termvisor.policy.rate_window import EMPTY_WINDOW, RateWindow, count_action
 from termvisor.redaction import redact
 
 _SUPPRESSION_TEXTS = {
@@ -122,7 +122,7 @@ class NotificationThrottle:
     def __init__(self, clock: Clock):
         self._clock = clock
         self._sent_at: dict[str, int] = {}
-        self._buckets: dict[NotificationWay, TokenBucket] = {}
+        self._windows: dict[NotificationWay, RateWindow] = {}
         self._suppressed_counts: Counter[NotificationWay] = Counter()
         self._in_flight: Counter[NotificationWay] = Counter()
 
@@ -132,13 +132,13 @@ class NotificationThrottle:
         self._drop_old(now - int(settings.notify_window * NS))
         if key in self._sent_at:
             return self._count_suppressed(action.way, "repeated")
-        # Checked before taking a token, so that a hung channel does not use up the rate.
+        # Checked before counting, so that a hung channel does not use up the rate.
         if self._in_flight[action.way] >= _MAX_IN_FLIGHT:
             return self._count_suppressed(action.way, "busy")
-        taken = take_token(self._buckets.get(action.way, FULL_BUCKET), settings.notify_rate, now)
-        if taken.retry_at is not None:
+        counted = count_action(self._windows.get(action.way, EMPTY_WINDOW), settings.notify_rate, now)
+        if counted.retry_at is not None:
             return self._count_suppressed(action.way, "too_many")
-        self._buckets[action.way] = taken.bucket
+        self._windows[action.way] = counted.window
         self._sent_at[key] = now
         self._in_flight[action.way] += 1
         return ""

@@ -100,6 +100,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     hint: ProcessHint = ProcessHint()
     event_id: str = ""
     seq: int | None = None
+    """Read position of the hook spool after this record, in the spool with the number ``life``."""
     life: int = 0
     bookmark: ReadPosition | None = None
     """Read position of the file after this record; set on the last record of each read."""

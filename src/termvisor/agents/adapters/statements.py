@@ -77,6 +77,10 @@ COMPACTION_END = AgentStatement(kind="note", flags=FlagUpdate(compacting=False))
 INTERRUPTED_PAYLOAD: dict[str, Scalar] = {"message": "interrupted"}
 
 
+# Earlier versions ordered hook events by their place in the spool; a higher life is later than all such positions.
+_SPOOL_LIFE = 1 << 32
+
+
 def build_signals(
     agent: str, source: EvidenceSource, record: SourceRecord, statements: Iterable[AgentStatement]
 ) -> list[Signal]:
@@ -90,8 +94,7 @@ def build_signals(
             hint=statement.hint or record.hint,
             session=statement.session,
             source_event_id=record.event_id,
-            source_seq=record.seq,
-            source_life=record.life,
+            source_life=_SPOOL_LIFE if record.seq is not None else record.life,
             event_at=statement.at or record.at,
             ingested_at=record.at,
             dedupe_key=f"{statement.key or record_key}/{index}",
@@ -217,8 +220,9 @@ def redact_text(text: str) -> str:
     return redact(text[: 2 * MAX_TEXT_CHARS])[:MAX_TEXT_CHARS].strip()
 
 
-def hash_text(text: str) -> str:
-    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+def hash_text(text: str | bytes) -> str:
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
+    return blake2b(data, digest_size=8).hexdigest()
 
 
 _TOOL_END_EVENTS = frozenset({"PostToolUse", "PostToolUseFailure", "PermissionDenied"})

@@ -1,8 +1,9 @@
 """Read the hook spool, a file to which agent hooks append one line per event, even while no daemon is running.
 
-No line is lost or read twice: reading resumes at the position stored with the last record. A full spool is rotated (its
-file is renamed), and the new file is read once no process can append to the old one. Rotated spools and payload files
-are removed when their records are stored.
+No line is lost or read twice: reading resumes at the position stored with the last record. That is all the place in the
+spool means: events are ordered by their times, because hooks run side by side. A full spool is rotated (its file is
+renamed), and the new file is read once no process can append to the old one. When records are stored, their lines are
+overwritten with blanks, because they may hold secrets; rotated spools and payload files are removed.
 """
 
 import contextlib
@@ -17,8 +18,9 @@ import msgspec
 from msgspec import Struct
 
 from termvisor.agents.adapters.adapter import SourceRecord
+from termvisor.agents.adapters.statements import hash_text
 from termvisor.agents.sources.source_reader import RESCAN_DELAY_S, SourceScanResult, open_for_reading
-from termvisor.agents.sources.tail import FileTail, TailLine
+from termvisor.agents.sources.tail import READ_CHUNK_BYTES, FileTail, TailLine
 from termvisor.clock import NS, Clock
 from termvisor.errors import Unavailable
 from termvisor.model.agent.signal import ProcessHint
@@ -36,6 +38,7 @@ _MAX_WRITER_WAIT_NS = 5 * NS
 _MAX_LATE_READ_NS = 60 * NS
 # A payload file older than this was left by a hook that was killed.
 _MAX_PAYLOAD_AGE_NS = 86_400 * NS
+_WRITTEN_LINE = re.compile(rb"[^\n ][^\n]*")
 _ROTATED_NAME = re.compile(r"hooks\.(\d+)\.jsonl")
 
 
@@ -49,6 +52,8 @@ class HookRecord(Struct, frozen=True):
     tmux: str = ""
     """The value of ``TMUX``: socket, server pid and session."""
     pid: int = 0
+    at: object = None
+    """When the hook ran; lines without a time are told apart by their place in the spool."""
     file: str = ""
     """The payload file, in the folder of the spool."""
 
@@ -81,6 +86,8 @@ class HookSpool:
         """Rotated spools to remove when a later record is stored."""
         self._files_to_remove: list[str] = []
         """Files to remove when the records of this scan are stored."""
+        self._lines_to_overwrite: list[tuple[str, FileTail, list[TailLine]]] = []
+        """Lines to overwrite when the records of this scan are stored."""
 
     def is_relevant_path(self, path: str) -> bool:
         """Return True only for spools, because a payload file is complete before the line that names it is written."""
@@ -102,6 +109,13 @@ class HookSpool:
         return result
 
     def confirm_stored(self) -> None:
+        for path, tail, lines in self._lines_to_overwrite:
+            # The file may have been removed; a full disk does not matter, because nothing grows.
+            with contextlib.suppress(OSError), _open_for_writing(path) as descriptor:
+                for line in lines:
+                    _overwrite_bytes(descriptor, line.end_offset - 1 - len(line.data), line.data)
+                tail.accept_rewritten_bytes(descriptor)
+        self._lines_to_overwrite = []
         for path in self._files_to_remove:
             # A user may have emptied the folder. The next daemon tries again to remove what is left.
             with contextlib.suppress(OSError):
@@ -130,8 +144,19 @@ class HookSpool:
             self._base_life, self._tail = unread[0], FileTail()
         self._current_path = self._build_rotated_path(self._base_life) if unread else self.where
         self._rotated_at = self._clock.now()
+        self._overwrite_stored_lines()
         for name in names:
             self._remove_stale_payload(f"{self._folder}/{name}")
+
+    def _overwrite_stored_lines(self) -> None:
+        """Overwrite the lines that an earlier daemon stored, if it was killed before it did so."""
+        with contextlib.suppress(OSError), _open_for_writing(self._current_path) as descriptor:
+            # A shorter file is a new one that was not read yet.
+            end = self._tail.offset if os.fstat(descriptor).st_size >= self._tail.offset else 0
+            for start in range(0, end, READ_CHUNK_BYTES):
+                data = os.pread(descriptor, min(READ_CHUNK_BYTES, end - start), start)
+                for line in _WRITTEN_LINE.finditer(data):
+                    _overwrite_bytes(descriptor, start + line.start(), line[0])
 
     def _remove_stale_payload(self, path: str) -> None:
         # A hook or another reader may remove the file at the same time.
@@ -143,7 +168,7 @@ class HookSpool:
     def _read_current(self, result: SourceScanResult, descriptor: int) -> None:
         # Checked before the read: a line written in between would be lost if this were treated as the last read.
         has_writer = _has_writer(descriptor) if self._is_reading_rotated else True
-        lines = self._read_lines(result, self._tail, descriptor)
+        lines = self._read_lines(result, self._tail, descriptor, self._current_path)
         for line in lines:
             self._add_record(result, line, SpoolPosition(self._current_life, line.end_offset))
         is_full = self._tail.offset >= MAX_SPOOL_BYTES
@@ -183,7 +208,7 @@ class HookSpool:
         try:
             with _open_private(path) as descriptor:
                 has_writer = _has_writer(descriptor)
-                lines = self._read_lines(result, self._late_tails[path], descriptor)
+                lines = self._read_lines(result, self._late_tails[path], descriptor, path)
         except (OSError, Unavailable):  # removed or replaced: give it up
             has_writer, lines = False, []
         for line in lines:
@@ -193,9 +218,10 @@ class HookSpool:
             del self._late_tails[path]
             self._files_to_remove.append(path)
 
-    def _read_lines(self, result: SourceScanResult, tail: FileTail, descriptor: int) -> list[TailLine]:
+    def _read_lines(self, result: SourceScanResult, tail: FileTail, descriptor: int, path: str) -> list[TailLine]:
         dropped = tail.dropped
         lines = tail.read_lines(descriptor)
+        self._lines_to_overwrite += [(path, tail, lines)] if lines else []
         result.dropped += tail.dropped - dropped
         return lines
 
@@ -213,7 +239,8 @@ class HookSpool:
             at=self._clock.now(),
             path=self.where,
             hint=hook_record.hint,
-            event_id=f"{position.life}@{line.end_offset}",
+            # A line that is written again, with the same time and content, is the same event.
+            event_id=hash_text(line.data) if hook_record.at else f"{position.life}@{line.end_offset}",
             seq=position.offset,
             life=position.life,
         )
@@ -256,6 +283,21 @@ def _open_private(path: str) -> Iterator[int]:
         if status.st_mode & 0o077:
             os.fchmod(descriptor, 0o600)
         yield descriptor
+
+
+@contextlib.contextmanager
+def _open_for_writing(path: str) -> Iterator[int]:
+    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _overwrite_bytes(descriptor: int, offset: int, data: bytes) -> None:
+    """Overwrite these bytes with blanks, which a reader skips, unless the file holds others by now."""
+    if os.pread(descriptor, len(data), offset) == data:
+        os.pwrite(descriptor, b" " * len(data), offset)
 
 
 def _has_writer(descriptor: int) -> bool | None:

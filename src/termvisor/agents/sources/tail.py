@@ -58,6 +58,11 @@ class FileTail:
         self._preceding_bytes = (self._preceding_bytes + data)[-_CONTEXT_BYTES:]
         return [line for line in self._split_lines(data) if line.data.strip()]
 
+    def accept_rewritten_bytes(self, descriptor: int) -> None:
+        """Take the bytes before the offset as they are now, after the reader itself has overwritten them."""
+        count = min(_CONTEXT_BYTES, self.offset)
+        self._preceding_bytes = os.pread(descriptor, count, self.offset - count)
+
     def _is_replaced(self, descriptor: int) -> bool:
         if os.fstat(descriptor).st_size < self.offset:
             return True

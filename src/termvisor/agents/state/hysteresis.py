@@ -1,7 +1,8 @@
 """Decide when to believe a state shown on the screen (hysteresis).
 
 A dialog or an error is believed at once, work only if the pane also changes. Rest is believed after a delay, because
-agents pause while they work. An unknown screen does not end work as long as the pane changes.
+agents pause while they work. An unknown screen ends work ``demoted_after`` the last screen that showed it, whether or
+not the pane still changes: nothing is running merely because no end was seen.
 """
 
 from msgspec import Struct
@@ -44,7 +45,7 @@ def is_settled(statement: SourceStatement, history: ScreenHistory, now: int, thr
         return history.is_confirmed or _is_resting(statement, history, now, thresholds)
     # Codex streams text without its "Working" line: such a screen is unknown, but the agent still works.
     if statement.state == "unknown" and history.before is not None and history.before.state == "running":
-        return history.moved_at is None or now - history.moved_at > thresholds.demoted_after
+        return now - history.before.at > thresholds.demoted_after
     return True
 
 
@@ -65,5 +66,7 @@ def list_statement_deadlines(statement: SourceStatement, history: ScreenHistory,
     delay = compute_rest_delay(history, thresholds)
     deadlines = [statement.since + delay, statement.since + thresholds.demoted_after + 1]
     if history.moved_at is not None:
-        deadlines += [history.moved_at + delay, history.moved_at + thresholds.demoted_after + 1]
+        deadlines.append(history.moved_at + delay)
+    if history.before is not None:
+        deadlines.append(history.before.at + thresholds.demoted_after + 1)
     return deadlines

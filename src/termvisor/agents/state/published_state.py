@@ -69,6 +69,12 @@ def compute_change(current: StateProjection | None, state: AgentState, at: int) 
     return StateChange(at=at, version=current.version + 1, before=current.state, after=state)
 
 
+def is_same_value(before: AgentState, after: AgentState) -> bool:
+    """Return True if the value has lasted since. A source that states it again has stated another one in between."""
+    is_restated = before.source == after.source and (before.since or 0) < (after.since or 0)
+    return before.value == after.value and not is_restated
+
+
 def _classify_binding(
     readings: tuple[SourceReading, ...], agent_process: AgentProcess, thresholds: Thresholds
 ) -> Binding:

@@ -21,7 +21,13 @@ from termvisor.agents.state.flags_and_subtasks import (
     is_late_report,
     list_flag_deadlines,
 )
-from termvisor.agents.state.hysteresis import ScreenHistory, SourceStatement, is_settled, list_statement_deadlines
+from termvisor.agents.state.hysteresis import (
+    WAITING_STATES,
+    ScreenHistory,
+    SourceStatement,
+    is_settled,
+    list_statement_deadlines,
+)
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.model.agent.evidence import EvidenceSource
 from termvisor.model.agent.signal import DropReason, Signal
@@ -174,6 +180,13 @@ class SourceReading(Struct, frozen=True, kw_only=True):
             return self
         previous = self.slot.previous_statement
         return None if previous is None or previous.state == "unknown" else replace(self, statement=previous)
+
+
+def find_last_dialog_time(source_slots: SourceSlots) -> int:
+    """Return when the screen last showed a dialog, as far as that is remembered; 0 if never."""
+    slot = source_slots.slots.get("screen", EMPTY_SLOT)
+    statements = (slot.statement, slot.screen_history.before)
+    return max((one.at for one in statements if one is not None and one.state in WAITING_STATES), default=0)
 
 
 def is_compatible_state(one: StateName, other: StateName) -> bool:

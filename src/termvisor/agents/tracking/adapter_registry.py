@@ -17,6 +17,7 @@ from termvisor.model.agent.signal import Signal
 from termvisor.model.terminal.screen import Screen
 
 T = TypeVar("T")
+_MAX_CACHED_NAMES = 1024
 log = get_logger("agents")
 
 
@@ -25,6 +26,7 @@ class AdapterRegistry:
         self._load_adapters = load_adapters
         self.failure_counts: dict[str, int] = {}
         """How often each adapter raised."""
+        self._agents_by_command: dict[str, str] = {}
 
     @cached_property
     def adapters(self) -> dict[str, Adapter]:
@@ -55,6 +57,15 @@ class AdapterRegistry:
 
     def find_process(self, agent: str, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
         return self._call_adapter(agent, lambda one: one.find_process(processes), None)
+
+    def match_command(self, command: str) -> str:
+        """Return the agent whose program has this name, as the multiplexer reports it; empty if there is none."""
+        if command not in self._agents_by_command:
+            # Adapters match processes, so build one with that name.
+            processes = [ProcessInfo(pid=1, program=command, argv=(command,))]
+            match = next((agent for agent in self.adapters if self.find_process(agent, processes)), "")
+            add_to_cache(self._agents_by_command, command, match)
+        return self._agents_by_command[command]
 
     def list_watched_paths(self, agent: str, process: ProcessInfo) -> Sequence[WatchedPath]:
         return self._call_adapter(agent, lambda one: tuple(one.list_watched_paths(process)), ())
@@ -105,3 +116,10 @@ class AdapterRegistry:
                 log.error("agent adapter %s failed: %s: %s", agent, type(error).__name__, error)
             self.failure_counts[agent] = self.failure_counts.get(agent, 0) + 1
             return fallback
+
+
+def add_to_cache(cache: dict[str, str], text: str, agent: str) -> None:
+    """Cache the agent of a command or title. Agents show their status in the title, so the number is unlimited."""
+    if len(cache) >= _MAX_CACHED_NAMES:
+        cache.clear()
+    cache[text] = agent

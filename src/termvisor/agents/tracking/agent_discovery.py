@@ -29,7 +29,8 @@ from termvisor.model.agent.agent_process import (
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, RuntimeId
 from termvisor.system.process_lifetime import ProcessExitWatcher, compute_start_instant
-from termvisor.system.tty import filter_group_members, find_foreground_group
+from termvisor.system.procfs import read_process
+from termvisor.system.tty import filter_group_members, find_foreground_group, is_foreign_group
 
 # Delay from the first output to the scan, by which time the printing program has started.
 _FIRST_SCAN_DELAY_S = 0.1
@@ -104,6 +105,8 @@ class AgentDiscovery:
         """Return True if the agent's last output has not passed the terminal and the recorder yet."""
         self._scan_states: dict[PaneId, _PaneScanState] = {}
         self._followed_agents: dict[RuntimeId, AgentProcess] = {}
+        self._exits: dict[tuple[int, int], int | None] = {}
+        """Exit codes of processes whose last output is unread, by pid and start time."""
         self._urgent_panes: set[PaneId] = set()
         self._last_full_scan_at = self._last_scan_at = -_FULL_SCAN_INTERVAL_S
         self._scan_lock = asyncio.Lock()
@@ -133,17 +136,28 @@ class AgentDiscovery:
             elif event.kind in ("pane_died", "pane_respawned", "pane_appeared"):
                 await self.scan({event.pane})
 
-    def handle_process_exit(self, pid: int, started: int) -> None:
+    def handle_process_exit(self, pid: int, started: int, exit_code: int | None) -> None:
         """Submit the exit of a followed process; its pane is scanned soon for another agent."""
         exited = [agent for agent in self._followed_agents.values() if (agent.pid, agent.pid_started) == (pid, started)]
         for agent in exited:  # its last output must be read while it still counts as running
             self.flush_output(agent.pane)
             self._urgent_panes.add(agent.pane)
         # The scan after the next output, which is later than the agent's last one, ends the others.
-        exited = [agent for agent in exited if not self.has_unread_end(agent)]
-        self._tracker.submit_facts(AgentExited(at=self._clock.now(), runtime=agent.id) for agent in exited)
+        unread = [agent for agent in exited if self.has_unread_end(agent)]
+        if unread:
+            self._exits[pid, started] = exit_code
+        exited = [agent for agent in exited if agent not in unread]
+        self._tracker.submit_facts(self._build_exit(agent, exit_code) for agent in exited)
         for agent in exited:
             self._unfollow(agent)
+
+    def _build_exit(self, agent_process: AgentProcess, exit_code: int | None) -> AgentExited:
+        """Build the fact of an exit. A program that ends with its pane may exit like one that its user leaves."""
+        first_pid = next((one.pid for one in self.list_panes() if one.pane == agent_process.pane), 0)
+        is_pane_closing = first_pid not in (0, agent_process.pid) and read_process(first_pid) is None
+        return AgentExited(
+            at=self._clock.now(), runtime=agent_process.id, exit_code=exit_code, is_pane_closing=is_pane_closing
+        )
 
     async def scan(self, active_panes: set[PaneId] | None = None) -> None:
         """Scan the active panes whose foreground program may have changed, or all panes if None."""
@@ -198,20 +212,38 @@ class AgentDiscovery:
         current = self._tracker.find_agent_in_pane(pane_info.pane)
         foreground_pids = filter_group_members(find_foreground_group(pane_info.pid), (process.pid for process in tree))
         candidates = find_candidates(self._registry.adapters, tree, foreground_pids, self._registry.find_process)
+        if not candidates and not foreground_pids:
+            return self._find_by_command(pane_info)
         return choose_candidate(candidates, None if current is None else (current.pid, current.pid_started))
+
+    def _find_by_command(self, pane_info: PaneInfo) -> AgentCandidate | None:
+        """Return the agent that the pane's command names, if its process is hidden: another user's, with `hidepid`."""
+        agent, group = self._registry.match_command(pane_info.command), find_foreground_group(pane_info.pid)
+        # A program that has just exited is still the pane's command for a moment, but has no process any more.
+        if not agent or not is_foreign_group(group):
+            return None
+        return AgentCandidate(agent, ProcessInfo(pid=group, program=pane_info.command), is_foreground=True)
 
     def _derive_facts(
         self, pane_info: PaneInfo, tree: Sequence[ProcessInfo], chosen: AgentCandidate | None
     ) -> list[Fact]:
         now, current = self._clock.now(), self._tracker.find_agent_in_pane(pane_info.pane)
         current_key = (current.pid, current.pid_started) if current is not None else (0, 0)
-        if chosen is not None and chosen.process_key != current_key:
-            return [AgentStarted(at=now, runtime=self._build_agent_process(pane_info, chosen, now))]
+        if chosen is not None:
+            is_new = chosen.process_key != current_key
+            return [AgentStarted(at=now, runtime=self._build_agent_process(pane_info, chosen, now))] if is_new else []
+        if current is None:
+            return []
         # A remote agent has no pid here; it ends with its screen (see `remote_agents`).
-        process_keys = {(process.pid, process.pid_started) for process in tree}
-        if current is not None and current.pid and current_key not in process_keys:
-            return [AgentExited(at=now, runtime=current.id)]
-        return []
+        is_gone = current.pid and current_key not in {(process.pid, process.pid_started) for process in tree}
+        if is_gone:
+            watcher = self.exit_watcher
+            known = None if watcher is None else watcher.read_exit_code(*current_key)
+            return [self._build_exit(current, self._exits.pop(current_key, known))]
+        # The setting `agents_disabled` may have switched its adapter off while no daemon was running. The process
+        # still runs, so its session is not one to bring back.
+        is_disabled = current.agent not in self._registry.adapters
+        return [AgentExited(at=now, runtime=current.id, exit_code=0)] if is_disabled else []
 
     def _build_agent_process(self, pane_info: PaneInfo, chosen: AgentCandidate, now: int) -> AgentProcess:
         return AgentProcess(
@@ -223,7 +255,7 @@ class AgentDiscovery:
             pid=chosen.process.pid,
             pid_started=chosen.process.pid_started,
             cwd=chosen.process.cwd,
-            started_at=compute_start_instant(chosen.process.pid_started, now),
+            started_at=compute_start_instant(chosen.process.pid_started, now) if chosen.process.pid_started else now,
         )
 
     def _follow_candidate(self, pane: PaneId, chosen: AgentCandidate | None) -> None:
@@ -234,7 +266,8 @@ class AgentDiscovery:
         self._followed_agents[agent_process.id] = agent_process
         for follower in self.followers:
             follower.follow(agent_process, chosen.process)
-        if self.exit_watcher is not None:
+        # A process that cannot be read would count as exited; the pane's command shows its end instead.
+        if self.exit_watcher is not None and agent_process.is_process_seen:
             self.exit_watcher.watch_process(agent_process.pid, agent_process.pid_started)
 
     def _unfollow_exited(self) -> None:

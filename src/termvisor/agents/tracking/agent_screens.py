@@ -5,7 +5,7 @@ change or an occasional repeat, because most screens are equal. A screen of a pa
 one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
@@ -39,30 +39,42 @@ class AgentScreenReader:
     def __init__(self, tracker: AgentTracker, registry: AdapterRegistry, remote_agents: RemoteAgentDetector):
         self._tracker, self._registry, self._remote_agents = tracker, registry, remote_agents
         self.get_pane_info: Callable[[PaneId], PaneInfo | None] = lambda pane: None
+        self.list_carrier_panes: Callable[[], Iterable[PaneInfo]] = lambda: ()
+        """Return the panes whose program may show a remote agent."""
         self.get_moved_at: Callable[[PaneId], int | None] = lambda pane: None
         """Return when the pane printed last."""
         self.get_seen_secrets: Callable[[PaneId], SeenSecrets] = lambda pane: SeenSecrets()
         self._last_screens: dict[RuntimeId, ClassifiedScreen] = {}
 
     def update_panes(self) -> dict[PaneId, int | None]:
-        """Return the panes with an agent and the time of their last output; end remote agents that are gone."""
+        """Return the panes to capture and the time of their last output; end remote agents that are gone."""
         agents = self._tracker.agents_by_pane
         for pane in [pane for pane, agent_process in agents.items() if not agent_process.pid]:
             if pane_info := self.get_pane_info(pane):
                 self._remote_agents.end_if_gone(pane_info)
         running = {agent_process.id for agent_process in agents.values()}
         self._last_screens = {number: screen for number, screen in self._last_screens.items() if number in running}
-        return {pane: self.get_moved_at(pane) for pane in agents}
+        carriers = [one for one in self.list_carrier_panes() if one.pane not in agents]
+        return {
+            pane: self.get_moved_at(pane) for pane in (*agents, *self._remote_agents.list_unsettled_panes(carriers))
+        }
 
     def read_screen(self, pane: PaneId, capture: PaneCapture, at: int, interval_s: float | None) -> None:
-        """Read a captured screen; ``interval_s`` is the time until the next, None if the pane had no agent so far."""
+        """Read a captured screen; ``interval_s`` is the time until the next, None if none is scheduled."""
         agent_process = self._tracker.find_agent_in_pane(pane)
-        if interval_s is not None and agent_process is not None:
+        if agent_process is None:
+            self._scan_for_remote_agent(pane, capture, at)
+        elif interval_s is not None:
             self._read_agent_screen(agent_process, self._build_screen(pane, capture, at), int(interval_s * NS))
-        elif interval_s is None and agent_process is None:
-            pane_info = self.get_pane_info(pane)
-            if pane_info is not None and self._remote_agents.is_due(pane_info):
-                self._remote_agents.scan_screen(pane_info, self._build_screen(pane, capture, at))
+
+    def _scan_for_remote_agent(self, pane: PaneId, capture: PaneCapture, at: int) -> None:
+        pane_info = self.get_pane_info(pane)
+        if pane_info is None:
+            return
+        if self._remote_agents.is_due(pane_info):
+            self._remote_agents.scan_screen(pane_info, self._build_screen(pane, capture, at))
+        else:
+            self._remote_agents.skip_screen(pane_info)
 
     def _build_screen(self, pane: PaneId, capture: PaneCapture, at: int) -> Screen:
         rows = Redactor(seen_secrets=self.get_seen_secrets(pane)).redact_lines([row.rstrip() for row in capture.rows])

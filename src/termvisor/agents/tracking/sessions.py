@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.agents.tracking.token_usage import apply_usage
-from termvisor.model.agent.agent_process import AgentProcess
+from termvisor.model.agent.agent_process import AgentExited, AgentProcess, Fact, PaneClosed
 from termvisor.model.agent.session import AgentSession, EndReason
 from termvisor.model.agent.signal import Signal
 from termvisor.model.agent.state import AgentState
@@ -23,9 +23,24 @@ _END_REASONS: dict[str, EndReason] = {reason: reason for reason in get_args(EndR
 ARGV_SOURCE = "process"
 # A pane and its program end within this time of each other, in either order.
 _PANE_CLOSE_WINDOW_NS = 5 * 10**9
+# A program that runs one task and exits does so within this time of its end.
+_TASK_END_NS = 2 * 10**9
+_SIGNAL_EXIT_BASE = 128
+# A normal exit, and Ctrl-C (SIGINT).
+_USER_EXIT_CODES = (0, 130)
 
 ResumeCommandBuilder = Callable[[str, str], tuple[str, ...]]
 """Return the argv that resumes a session, by agent and session id."""
+
+
+class SessionEnd(Struct, frozen=True):
+    """Why a session ended, as far as its process shows."""
+
+    reason: EndReason
+    is_proven: bool = False
+    """True if that remains so if its pane closes now."""
+    is_forced: bool = False
+    """True if the process was killed, whatever the agent reported."""
 
 
 class AgentSessions(Struct, frozen=True, kw_only=True):
@@ -33,7 +48,7 @@ class AgentSessions(Struct, frozen=True, kw_only=True):
     earlier_sessions: dict[RuntimeId, tuple[AgentSession, ...]] = {}
     """Earlier sessions of running agent processes."""
     abrupt_ends: dict[PaneId, AgentSession] = {}
-    """Sessions that ended during work without a reason: their pane may be closing."""
+    """Sessions that ended without a reason, and whose agent its user may not have left: their pane may be closing."""
     presumed: frozenset[RuntimeId] = frozenset()
     """Agent processes whose session id was taken from the command line."""
     last_session_id: int = 0
@@ -78,12 +93,14 @@ def apply_session_signal(
     return _set_open_session(sessions, updated), (*others, updated)
 
 
-def end_session(sessions: AgentSessions, agent_process_id: RuntimeId, at: int, reason: EndReason) -> SessionUpdate:
-    """Close the session of an exited process; an end reason reported by the agent is kept."""
+def end_session(sessions: AgentSessions, agent_process_id: RuntimeId, at: int, end: SessionEnd) -> SessionUpdate:
+    """Close the session of an exited process; an end reason reported by the agent is kept unless it is disproved."""
     session = sessions.open_sessions.get(agent_process_id)
     if session is None:
         return sessions, ()
-    closed = replace(session, ended_at=at, end_reason=session.end_reason or reason)
+    # Some agents report on a signal that they were left.
+    is_kept = session.end_reason is not None and not end.is_forced
+    closed = replace(session, ended_at=at, end_reason=session.end_reason if is_kept else end.reason)
     open_sessions = {number: one for number, one in sessions.open_sessions.items() if number != agent_process_id}
     earlier_sessions = {
         number: earlier for number, earlier in sessions.earlier_sessions.items() if number != agent_process_id
@@ -92,7 +109,7 @@ def end_session(sessions: AgentSessions, agent_process_id: RuntimeId, at: int, r
         pane: one for pane, one in sessions.abrupt_ends.items() if at - (one.ended_at or 0) <= _PANE_CLOSE_WINDOW_NS
     }
     # A closing pane ends its program first, so keep the session to correct its end reason.
-    if session.end_reason is None and reason == "manual":
+    if not is_kept and not end.is_proven:
         abrupt_ends[session.pane] = closed
     presumed = sessions.presumed - {agent_process_id}
     return replace(
@@ -113,15 +130,25 @@ def mark_pane_closed(sessions: AgentSessions, pane: PaneId, at: int) -> SessionU
     return replace(sessions, abrupt_ends=others), (replace(session, end_reason="pane_gone"),)
 
 
-def derive_end_reason(state: AgentState, *, is_pane_gone: bool) -> EndReason:
-    """Derive why a session ended from its last state; an end during work counts as manual."""
-    if is_pane_gone:
-        return "pane_gone"
-    if state.flags.usage_limited:
-        return "limit_reached"
-    if state.value == "error":
-        return "error"
-    return "completed" if state.value in ("completed", "idle") else "manual"
+def derive_session_end(state: AgentState, fact: Fact, at: int) -> SessionEnd:
+    """Derive why a session ended from how its process exited, or from its last state if that is unknown.
+
+    A user leaves an agent with exit code 0 or Ctrl-C. Any other exit, and one during work, is an error.
+    """
+    exit_code = fact.exit_code if isinstance(fact, AgentExited) else None
+    is_killed = exit_code is not None and exit_code > _SIGNAL_EXIT_BASE and exit_code not in _USER_EXIT_CODES
+    if isinstance(fact, PaneClosed) or (isinstance(fact, AgentExited) and fact.is_pane_closing):
+        return SessionEnd("pane_gone", is_proven=True, is_forced=is_killed)
+    if state.flags.usage_limited and not is_killed:
+        return SessionEnd("limit_reached", is_proven=True)
+    if exit_code is not None and exit_code not in _USER_EXIT_CODES:
+        return SessionEnd("error", is_forced=is_killed)
+    is_proven = exit_code is not None
+    if state.value == "completed" and at - (state.since or 0) <= _TASK_END_NS:
+        return SessionEnd("completed", is_proven=True)
+    if is_proven or state.value in ("completed", "idle"):
+        return SessionEnd("manual", is_proven=is_proven)
+    return SessionEnd("error", is_proven=state.value == "error")
 
 
 def _open_session(sessions: AgentSessions, session: AgentSession) -> SessionUpdate:

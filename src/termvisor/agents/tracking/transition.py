@@ -8,16 +8,16 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from termvisor.agents.state.published_state import compute_change, compute_state
+from termvisor.agents.state.published_state import compute_change, compute_state, is_same_value
 from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS, AgentKnowledge, apply_fact
 from termvisor.agents.state.resolver import find_next_change
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.agents.tracking import sessions, state_detections
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
-from termvisor.agents.tracking.sessions import AgentSessions, ResumeCommandBuilder
+from termvisor.agents.tracking.sessions import AgentSessions, ResumeCommandBuilder, SessionEnd
 from termvisor.agents.tracking.state_detections import RuleLookup
 from termvisor.clock import NS
-from termvisor.model.agent.agent_process import AgentProcess, Fact, PaneClosed
+from termvisor.model.agent.agent_process import AgentExited, AgentProcess, Fact, PaneClosed
 from termvisor.model.agent.session import AgentSession, EndReason
 from termvisor.model.agent.signal import Signal
 from termvisor.model.agent.state import AgentFlags, AgentState, StateChange, StateProjection
@@ -81,7 +81,7 @@ def reconcile_state(tracker_state: TrackerState, now: int, config: TrackingConfi
     running = set(transition.agents)
     transition.ended_agents = dict.fromkeys(tracker_state.projections.keys() - running, now)
     for number in sorted(tracker_state.sessions.open_sessions.keys() - running):
-        transition.update_sessions(sessions.end_session(transition.state.sessions, number, now, "manual"))
+        transition.update_sessions(sessions.end_session(transition.state.sessions, number, now, SessionEnd("manual")))
     return transition.build_outcome(running, now)
 
 
@@ -95,6 +95,7 @@ class _Transition(Struct):
     numbered_facts: list[tuple[int, Fact]] = field(default_factory=list)
     changed_sessions: dict[int, AgentSession] = field(default_factory=dict)
     ended_agents: dict[RuntimeId, int] = field(default_factory=dict)
+    exit_codes: dict[RuntimeId, int | None] = field(default_factory=dict)
     changed_agents: set[RuntimeId] = field(default_factory=set)
     bound_signals: list[tuple[RuntimeId, Signal]] = field(default_factory=list)
     screen_detections: list[Detection] = field(default_factory=list)
@@ -157,8 +158,9 @@ class _Transition(Struct):
         for number in before.roster.agents.keys() - after.roster.agents.keys():
             at = self.ended_agents[number] = get_fact_time(fact)
             last = compute_state(before, number, at, self.config.thresholds)
-            reason = sessions.derive_end_reason(last, is_pane_gone=isinstance(fact, PaneClosed))
-            self.update_sessions(sessions.end_session(self.state.sessions, number, at, reason))
+            self.exit_codes[number] = fact.exit_code if isinstance(fact, AgentExited) else None
+            end = sessions.derive_session_end(last, fact, at)
+            self.update_sessions(sessions.end_session(self.state.sessions, number, at, end))
 
     def update_sessions(self, update: sessions.SessionUpdate) -> None:
         agent_sessions, changed = update
@@ -224,9 +226,10 @@ class _Transition(Struct):
         return find_next_change(slots, self.agents[agent_process_id].agent, now, self.config.thresholds) or 0
 
     def _build_published_row(self, change: StateChange) -> PublishedState:
-        agent_process = self.agents.get(change.after.runtime)
+        agent_process, last = self.agents.get(change.after.runtime), self.state.projections.get(change.after.runtime)
+        changed_at = last.changed_at if last is not None and is_same_value(last.state, change.after) else change.at
         return PublishedState(
-            projection=StateProjection(version=change.version, state=change.after),
+            projection=StateProjection(version=change.version, state=change.after, changed_at=changed_at),
             began_at=agent_process.started_at if agent_process is not None else change.at,
             ended_at=self.ended_agents.get(change.after.runtime),
         )
@@ -235,7 +238,8 @@ class _Transition(Struct):
         number = change.after.runtime
         if number in self.ended_agents:
             ended = [one for one in self.changed_sessions.values() if one.runtime == number and one.ended_at]
-            return build_ended_event(change, self._find_proven_end_reason(ended[-1]) if ended else None)
+            reason = self._find_proven_end_reason(ended[-1]) if ended else None
+            return build_ended_event(change, reason, self.exit_codes.get(number))
         if change.before is None:
             return build_began_event(change, self.agents[number])
         return build_changed_event(change)
@@ -250,9 +254,10 @@ class _Transition(Struct):
         ]
 
     def _find_proven_end_reason(self, ended_session: AgentSession) -> EndReason | None:
-        """Return the end reason; None while it is unproven, because the pane may be closing as well."""
+        """Return the end reason; None for an error that is unproven, because the pane may be closing as well."""
         abrupt_end = self.state.sessions.abrupt_ends.get(ended_session.pane)
-        return None if abrupt_end is not None and abrupt_end.id == ended_session.id else ended_session.end_reason
+        is_abrupt = abrupt_end is not None and abrupt_end.id == ended_session.id
+        return None if is_abrupt and ended_session.end_reason == "error" else ended_session.end_reason
 
 
 def _start_transition(tracker_state: TrackerState, config: TrackingConfig) -> _Transition:
@@ -275,8 +280,9 @@ def build_began_event(change: StateChange, agent_process: AgentProcess) -> Event
     return _build_agent_event("agent_began", change, {"pid": agent_process.pid})
 
 
-def build_ended_event(change: StateChange, reason: EndReason | None) -> Event:
-    return _build_agent_event("agent_ended", change, {"end_reason": reason})
+def build_ended_event(change: StateChange, reason: EndReason | None, exit_code: int | None = None) -> Event:
+    code: dict[str, Scalar] = {} if exit_code is None else {"exit_code": exit_code}
+    return _build_agent_event("agent_ended", change, {"end_reason": reason, **code})
 
 
 def build_changed_event(change: StateChange) -> Event | None:

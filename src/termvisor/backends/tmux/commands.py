@@ -6,7 +6,7 @@ lists that are too long for a message, are written in tmux's own syntax.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol, get_args
 
 from msgspec import Struct
@@ -31,6 +31,7 @@ CommandName = Literal[
     "select-pane",
     "select-window",
     "send-keys",
+    "set-environment",
     "set-option",
     "show-options",
     "source-file",
@@ -111,6 +112,17 @@ def parse_refusal(reply: TmuxReply) -> str | None:
 def render_script(commands: Sequence[TmuxCommand]) -> str:
     """Return commands in tmux syntax, on one line."""
     return " ; ".join(" ".join(map(quote_word, command.words)) for command in commands)
+
+
+def render_hidden_script(commands: Sequence[TmuxCommand], texts: Mapping[str, str]) -> str:
+    """Return a script for `source-file` in which `#{name}` stands for a text that tmux must not log or keep.
+
+    tmux keeps every command with its arguments in its message log, but not the assignment of a hidden variable. The
+    last line removes the variables, also if a command fails.
+    """
+    assignments = [f"%hidden {name}={quote_word(text)}" for name, text in texts.items()]
+    removal = render_script([TmuxCommand("set-environment", "-gu", name) for name in texts])
+    return "\n".join([*assignments, render_script(commands), removal, ""])
 
 
 def render_argv(commands: Sequence[TmuxCommand]) -> list[str]:

@@ -6,7 +6,7 @@ name, which a tmux format reduces to harmless characters.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Literal
 
@@ -21,7 +21,14 @@ from termvisor.backends.pane_control import (
     PaneState,
     PaneViewer,
 )
-from termvisor.backends.tmux.commands import CommandName, TmuxCommand, build_guard, generate_token, parse_refusal
+from termvisor.backends.tmux.commands import (
+    CommandName,
+    TmuxCommand,
+    build_guard,
+    generate_token,
+    parse_refusal,
+    render_hidden_script,
+)
 from termvisor.backends.tmux.key_names import is_key_name
 from termvisor.backends.tmux.pane_source import TmuxServer
 from termvisor.backends.tmux.server_safety import check_hazards, parse_version
@@ -37,6 +44,7 @@ _PANE_STATE_FORMAT = (
     "#{pane_id} #{pane_pid} #{pane_dead} #{pane_in_mode} #{pane_input_off} #{pane_synchronized} #{alternate_on}"
     f" #{{pane_width}} #{{pane_height}} #{{cursor_x}} #{{cursor_y}} #{{cursor_flag}} {_COMMAND_FORMAT}"
 )
+_CURSOR_FORMAT = "#{cursor_x}/#{cursor_y}"
 _FRONT_PANE_FORMAT = "#{W:,#{P:,#{pane_id}}}"
 _FIRST_SANITIZING_VERSION = (3, 7)
 _INPUT_BLOCKING_FLAGS = ("pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized")
@@ -81,12 +89,20 @@ class TmuxPaneControl:
         loading = TmuxCommand("load-buffer", "-b", buffer, "-")
         flags = ("-p", "-r", "-d", *_list_raw_paste_flags(self._server.version))
         pasting = TmuxCommand("paste-buffer", *flags, "-b", buffer, "-t", guard.pane)
-        result = await self._request_guarded(guard, [pasting], before=[loading], stdin=text.encode())
-        if not isinstance(result, GuardMismatch):
-            return None
-        with suppress(MuxError):  # nothing was typed in any case
-            await self._server.client.request(TmuxCommand("delete-buffer", "-b", buffer))
-        return result
+        has_typed = False
+        try:
+            if _name_required_texts(guard):
+                await self._server.client.request(loading, stdin=text.encode())
+                result = await self._request_guarded(guard, [pasting])
+            else:
+                result = await self._request_guarded(guard, [pasting], before=[loading], stdin=text.encode())
+            has_typed = not isinstance(result, GuardMismatch)
+        finally:
+            if not has_typed:
+                # The text must not stay among the user's buffers.
+                with suppress(MuxError):
+                    await self._server.client.request(TmuxCommand("delete-buffer", "-b", buffer))
+        return result if isinstance(result, GuardMismatch) else None
 
     async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
         unknown = [key for key in keys if not is_key_name(key)]
@@ -126,14 +142,17 @@ class TmuxPaneControl:
         stdin: bytes = b"",
     ) -> GuardMismatch | list[str]:
         """Run commands if the guard holds and return their output lines; otherwise return the failed condition."""
-        success_token = generate_token()
-        reply = await self._server.client.request(
+        success_token, texts = generate_token(), _name_required_texts(guard)
+        listed = (
             *before,
-            build_guard(guard.pane, build_condition(guard), _build_guard_report_format(guard)),
+            build_guard(guard.pane, build_condition(guard, texts), _build_guard_report_format(guard, texts)),
             *commands,
             TmuxCommand("display-message", "-p", success_token),
-            stdin=stdin,
         )
+        if texts:
+            # What is typed, and what a screen shows, may be a secret, and must not stay in tmux's message log.
+            listed, stdin = (TmuxCommand("source-file", "-"),), render_hidden_script(listed, texts).encode()
+        reply = await self._server.client.request(*listed, stdin=stdin)
         if reply.lines[-1:] == (success_token.encode(),):
             # The first line is the guard's.
             return [line.decode("utf-8", "replace") for line in reply.lines[1:-1]]
@@ -150,9 +169,10 @@ def _list_raw_paste_flags(version: str) -> tuple[str, ...]:
     return ("-S",) if release is not None and release >= _FIRST_SANITIZING_VERSION else ()
 
 
-def build_condition(guard: PaneGuard) -> str:
+def build_condition(guard: PaneGuard, texts: Iterable[str] = ()) -> str:
     """Return a tmux format that is true if all conditions of the guard hold.
 
+    ``texts`` are the names of the variables that hold the texts required on the screen.
     Raises BadRequest for a program name or text that cannot be written in a format.
     """
     parts = [
@@ -166,7 +186,9 @@ def build_condition(guard: PaneGuard) -> str:
         parts.append(f"#{{==:#{{pane_current_command}},{guard.command}}}")
     if guard.alternate is not None:
         parts.append(f"#{{==:#{{alternate_on}},{int(guard.alternate)}}}")
-    parts += [_build_screen_condition(text) for text in _list_required_texts(guard)]
+    parts += map(_build_screen_condition, texts)
+    if guard.cursor is not None:
+        parts.append(f"#{{==:{_CURSOR_FORMAT},{_format_cursor(guard)}}}")
     if guard.title is not None:
         parts.append(_build_title_condition(guard.title))
     if guard.front is not None:
@@ -179,10 +201,10 @@ def build_condition(guard: PaneGuard) -> str:
 
 def parse_mismatch(guard: PaneGuard, answer: str) -> GuardMismatch:
     """Return the first failed condition, read from the report that tmux printed."""
-    words = answer.split(" ", 9)
-    if len(words) < 10:
+    words = answer.split(" ", 10)
+    if len(words) < 11:
         raise MuxError("tmux refused the change without a readable reason")
-    pane, pid, dead, mode, input_off, synchronized, alternate, screen, has_title, rest = words
+    pane, pid, dead, mode, input_off, synchronized, alternate, screen, cursor, has_title, rest = words
     command, _, front = rest.rpartition(" ")
     required = " / ".join(_list_required_texts(guard))
     is_shown = screen in ("-", "1" * len(_list_required_texts(guard)))
@@ -197,6 +219,7 @@ def parse_mismatch(guard: PaneGuard, answer: str) -> GuardMismatch:
         GuardMismatch("command", command if guard.command is None else guard.command, command),
         GuardMismatch("alternate", alternate if guard.alternate is None else str(int(guard.alternate)), alternate),
         GuardMismatch("screen", required, required if is_shown else "not in any row"),
+        GuardMismatch("cursor", _format_cursor(guard) or cursor, cursor),
         GuardMismatch("title", guard.title or "", (guard.title or "") if has_title == "1" else "another one"),
         GuardMismatch("front", front if guard.front is None else guard.front, front),
     )
@@ -206,12 +229,16 @@ def parse_mismatch(guard: PaneGuard, answer: str) -> GuardMismatch:
     return failed[0] if failed else GuardMismatch("screen", "what was expected", "something else")
 
 
-def _build_guard_report_format(guard: PaneGuard) -> str:
+def _build_guard_report_format(guard: PaneGuard, texts: Iterable[str]) -> str:
     """Return a tmux format that prints the actual value of every condition."""
-    screen = "".join(map(_build_screen_condition, _list_required_texts(guard))) or "-"
+    screen = "".join(map(_build_screen_condition, texts)) or "-"
     has_title = "1" if guard.title is None else _build_title_condition(guard.title)
     flags = "#{pane_id} #{pane_pid} #{pane_dead} #{pane_in_mode} #{pane_input_off} #{pane_synchronized} #{alternate_on}"
-    return f"{flags} {screen} {has_title} {_COMMAND_FORMAT} {_FRONT_PANE_FORMAT}"
+    return f"{flags} {screen} {_CURSOR_FORMAT} {has_title} {_COMMAND_FORMAT} {_FRONT_PANE_FORMAT}"
+
+
+def _format_cursor(guard: PaneGuard) -> str:
+    return "" if guard.cursor is None else f"{guard.cursor[0]}/{guard.cursor[1]}"
 
 
 def _build_title_condition(title: str) -> str:
@@ -242,12 +269,23 @@ def _list_required_texts(guard: PaneGuard) -> tuple[str, ...]:
     return (guard.shows, *guard.rows) if guard.shows else guard.rows
 
 
-def _build_screen_condition(text: str) -> str:
-    if not _SEARCHABLE_TEXT.fullmatch(text):
+def _name_required_texts(guard: PaneGuard) -> dict[str, str]:
+    """Return the texts that must be on the screen by the names of their variables, which no other request uses.
+
+    Raises BadRequest for a text that tmux cannot search for.
+    """
+    texts = _list_required_texts(guard)
+    if not all(map(_SEARCHABLE_TEXT.fullmatch, texts)):
         raise BadRequest(
             "cannot search the screen for this text: only letters, digits, blanks and pointers are supported"
         )
-    return f"#{{!=:#{{C:{text}}},0}}"
+    token = generate_token()
+    return {f"{token}_{number}": text for number, text in enumerate(texts)}
+
+
+def _build_screen_condition(name: str) -> str:
+    """Return a format that is true if the screen shows the text of this variable."""
+    return f"#{{!=:#{{C:#{{{name}}}}},0}}"
 
 
 def _parse_pane_state(facts: str, clients: list[list[str]], body: tuple[bytes, ...]) -> PaneState:

@@ -60,9 +60,9 @@ class TmuxServer:
         # Fails without effect if the pane is gone.
         await self.client.request(TmuxCommand("pipe-pane", "-t", pane))
 
-    async def capture_history(self, pane: MuxPaneId, lines: int) -> PaneCapture:
+    async def capture_history(self, pane: MuxPaneId, lines: int, *, escapes: bool = False) -> PaneCapture:
         """Capture the screen and up to ``lines`` lines of scrollback. Raises MuxError if the pane is gone."""
-        reply = await self.client.request(*_build_capture_commands(pane, lines))
+        reply = await self.client.request(*_build_capture_commands(pane, lines, escapes=escapes))
         capture = None if reply.error else _parse_capture_lines(reply.lines)
         if capture is None:
             raise MuxError(f"pane {pane} is gone")
@@ -89,7 +89,7 @@ class TmuxServer:
 
     async def capture_pane(self, pane: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> PaneCapture:
         if lines:
-            return await self.capture_history(pane, lines)
+            return await self.capture_history(pane, lines, escapes=escapes)
         # All in one request, so that nothing scrolls in between; the token separates two texts that the pane chose.
         token = generate_token()
         has_history = "#{?alternate_on,0,#{?#{==:#{history_size},0},0,1}}"

@@ -20,7 +20,7 @@ from termvisor.backends.tmux.plain_client import PlainClient
 from termvisor.backends.tmux.replay_pane import PaneSize, ReplayPane
 from termvisor.backends.tmux.server_safety import explain_no_native_client
 from termvisor.backends.tmux.server_sockets import is_server_listening
-from termvisor.errors import Conflict, MuxError
+from termvisor.errors import MuxError, StateConflict
 from termvisor.system.subprocesses import ChildProcess, start_tied
 
 _START_TIMEOUT_S = 10.0
@@ -96,7 +96,7 @@ class ReplayServer:
             if self._server is None or not await self._server.is_answering():
                 self._server = await self._start_server()
             if self._server.pane_count >= _MAX_PANES:
-                raise Conflict(f"{_MAX_PANES} replays are already running", hint="Wait until one of them ends.")
+                raise StateConflict(f"{_MAX_PANES} replays are already running", hint="Wait until one of them ends.")
             self._server.pane_count += 1
             return self._server
 

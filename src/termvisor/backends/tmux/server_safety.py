@@ -9,7 +9,7 @@ import re
 from msgspec import Struct
 
 from termvisor.backends.tmux.commands import CommandName, TmuxClient, TmuxCommand
-from termvisor.errors import Conflict, MuxError
+from termvisor.errors import MuxError, Unsupported
 
 Version = tuple[int, int]
 _RELEASE = re.compile(r"(\d+)\.(\d+)[a-z]?")
@@ -28,6 +28,8 @@ class ServerHazard(Struct, frozen=True):
     first: Version
     fixed: Version
     effect: str
+    remedy: str
+    """The command that gives the option a harmless value."""
 
 
 CONDITIONAL_HAZARDS = (
@@ -38,6 +40,7 @@ CONDITIONAL_HAZARDS = (
         first=(3, 3),
         fixed=(3, 7),
         effect="tmux crashes with all its panes (a null pointer in resize.c)",
+        remedy="tmux set-option -gw window-size latest",
     ),
 )
 NEVER_SENT = {
@@ -78,7 +81,7 @@ def parse_version(version: str) -> Version | None:
 
 
 async def check_hazards(client: TmuxClient, version: str, command: TmuxCommand) -> None:
-    """Raise Conflict if this command would harm the server with its current options."""
+    """Raise Unsupported if this command would harm the server with its current options."""
     release = parse_version(version)
     for hazard in CONDITIONAL_HAZARDS:
         # An unknown version may have any of the defects.
@@ -94,8 +97,9 @@ async def _check_option(client: TmuxClient, version: str, hazard: ServerHazard) 
         raise MuxError(f"cannot read the tmux option {name}: {reply.error or 'no answer'}")
     value = reply.lines[0].decode("utf-8", "replace")
     if value in hazard.values:
-        raise Conflict(
-            f"{hazard.commands[0]} is not sent: with `{name} {value}`, tmux {version} would crash with all its panes",
-            hint=f"Change the option (`tmux set-option -g {name} latest`) or update tmux to"
-            f" {'.'.join(map(str, hazard.fixed))}.",
+        fixed = ".".join(map(str, hazard.fixed))
+        raise Unsupported(
+            f"no window was opened: tmux {version} crashes with all its panes if one is opened while its option"
+            f" {name} is {value}",
+            hint=f"Run `{hazard.remedy}` and retry, or update tmux to {fixed}.",
         )

@@ -61,7 +61,7 @@ def build_open_notices(
 
 
 def build_correlation(approval: Approval) -> str:
-    return f"question.{approval.id}.{approval.correlation}"
+    return f"{approval.correlation}.question.{approval.id}"
 
 
 def build_notices(approval: Approval, channels: Sequence[NotificationWay]) -> list[Notify]:

@@ -21,7 +21,7 @@ from termvisor.errors import StorageError, VisorError
 from termvisor.log import get_logger
 from termvisor.model.action.action import Actor, Notify
 from termvisor.model.action.notification import PendingNotification
-from termvisor.model.detection.detection import Detection, DetectionFilter
+from termvisor.model.detection.detection import Detection, DetectionFilter, build_event_correlation
 from termvisor.model.detection.rule import Severity
 from termvisor.model.event import Event
 from termvisor.model.ids import EventId
@@ -136,7 +136,9 @@ class EventNotifier:
 def build_pending(detection: Detection, settings: DetectionSettings) -> list[PendingNotification]:
     return [
         PendingNotification(
-            key=f"event.{detection.event}.{notice.way}.{os.urandom(4).hex()}", at=detection.at, action=notice
+            key=f"{build_event_correlation(detection.event)}.{notice.way}.{os.urandom(4).hex()}",
+            at=detection.at,
+            action=notice,
         )
         for notice in build_notices(detection, settings)
     ]

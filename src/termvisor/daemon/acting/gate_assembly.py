@@ -11,7 +11,7 @@ from termvisor.actions.policy_check import PolicyChecker, PolicyFile
 from termvisor.daemon.acting.pane_access import FindPane, LivePaneAccess
 from termvisor.daemon.components import Components
 from termvisor.daemon.services.gate import GateComponents
-from termvisor.errors import NotFound
+from termvisor.errors import ObjectNotFound
 from termvisor.model.agent.account import find_account
 from termvisor.policy.path_rules import PathScope
 from termvisor.policy.policy_file import POLICY_FILE_NAME
@@ -31,7 +31,7 @@ def build_gate(components: Components, find_pane: FindPane) -> GateComponents:
         """Return the command that starts a program under an account. That command reads the credentials itself."""
         account = find_account(components.settings.accounts, ref)
         if account is None:
-            raise NotFound(f"account {ref!r} not found", hint="`visor accounts list` shows all accounts.")
+            raise ObjectNotFound(f"account {ref!r} not found", hint="`visor accounts list` shows all accounts.")
         return build_command_prefix(paths.config_dir, account.ref)
 
     executor = ActionExecutor(panes, clock, notifier, build_launch_prefix)

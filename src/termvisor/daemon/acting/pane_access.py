@@ -3,24 +3,29 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from msgspec.structs import replace
+
 from termvisor.actions.attempt import format_pane_location
-from termvisor.actions.pane_snapshot import AllowCallback, PaneAgent, PaneSnapshot
+from termvisor.actions.pane_snapshot import AllowCallback, PaneAgent, PaneForeground, PaneSnapshot
 from termvisor.actions.permission_requests import PendingRequests
 from termvisor.agents.adapters.server_contract import SessionControl
+from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS
+from termvisor.agents.state.source_slots import find_last_dialog_time
 from termvisor.backends.pane_control import AttachedClient, PaneControl
 from termvisor.backends.tmux.pane_control import TmuxPaneControl
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.clock import NS
 from termvisor.daemon.acting.spawn_gate import CapturedPaneControl
 from termvisor.daemon.components import Components
-from termvisor.errors import Conflict, MuxError, NotFound, StaleSnapshot
+from termvisor.errors import AmbiguousReference, Conflict, MuxError, NotFound, ObjectNotFound, StaleSnapshot
 from termvisor.model.action.action import Release, Reserve
 from termvisor.model.action.approval import Reservation
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
-from termvisor.model.terminal.pane import InputState, PaneView
+from termvisor.model.terminal.pane import InputState, PaneActivity, PaneView
+from termvisor.system.foreground_shell import is_in_foreground, is_shell_reading
 from termvisor.system.procfs import count_children, read_start_time
-from termvisor.system.tty import count_unread_bytes, find_foreground, is_busy, send_signal
+from termvisor.system.tty import count_unread_bytes, find_foreground, find_foreground_group, is_busy, send_signal
 
 FindPane = Callable[[PaneId], Awaitable[PaneView | None]]
 _PANE_GONE = "pane {} no longer exists"
@@ -60,12 +65,14 @@ class LivePaneAccess:
             else []
         )
         reader, session_control = components.pipeline.current_readers.get(pane), self.get_session_control(pane)
-        undoes = preconditions.undoes
+        undoes, pid = preconditions.undoes, pane_state.pid
+        shell = reader.shells.commands_state.shells.shell if reader else ""
         return PaneSnapshot(
-            view=view,
+            view=replace(view, activity=_check_proof(view.activity, shell, pid)),
             pane_state=pane_state,
             input_place=reader.shells.activity_state.place if reader else InputState(),
             observed_at=now,
+            foreground=PaneForeground(find_foreground_group(pid), is_shell_reading(pid)),
             is_in_gap=reader is None,
             is_ready=preconditions.is_ready and await self._is_ready(pane),
             tail=tuple(line.text for line in lines),
@@ -74,7 +81,7 @@ class LivePaneAccess:
             has_agent_server=session_control is not None,
             takes_prompts=session_control is not None and session_control.can_prompt(pane_state.title),
             undo_target=undoes,
-            child_count=count_children(pane_state.pid) if undoes and undoes.is_alone else None,
+            child_count=count_children(pid) if undoes and undoes.is_alone else None,
         )
 
     async def _settle_and_view(self, pane: PaneId) -> PaneView:
@@ -88,11 +95,14 @@ class LivePaneAccess:
         if agent_process is None:
             return None
         projection, session = tracker.get_projection(agent_process.id), tracker.get_session(agent_process.id)
+        state = projection.state if projection is not None else None
+        slots = tracker.state.knowledge.source_slots.get(agent_process.id, EMPTY_SOURCE_SLOTS)
         return PaneAgent(
             name=agent_process.agent,
             runtime=agent_process.id,
             pid=agent_process.pid,
-            state=projection.state.value if projection is not None else "unknown",
+            state=state.value if state is not None else "unknown",
+            has_shown_dialog=state is not None and find_last_dialog_time(slots) >= (state.since or 1),
             session=session.external_id if session is not None else "",
         )
 
@@ -125,8 +135,15 @@ class LivePaneAccess:
         watchers = self._components.server_supervisor.watchers
         # Without a socket there must be only one server: a guess could start a program on the wrong one.
         matches = [watcher for path, watcher in watchers.items() if watcher.has_started and socket in ("", path)]
-        if len(matches) != 1:
-            raise NotFound(f"{len(matches)} tmux servers match; name one by its socket", hint="See `visor health`.")
+        if not matches:
+            raise ObjectNotFound(f"no tmux server {socket or 'is running'}".strip(), hint="`visor health` lists them.")
+        if len(matches) > 1:
+            sockets = [watcher.socket for watcher in matches]
+            raise AmbiguousReference(
+                f"{len(matches)} tmux servers are running",
+                hint="Name one by its socket.",
+                details={"candidates": sockets},
+            )
         return self._build_control(matches[0])
 
     def send_signal(self, snapshot: PaneSnapshot, name: str) -> int:
@@ -170,6 +187,10 @@ class LivePaneAccess:
     def get_last_command_time(self, pane: PaneId) -> int:
         reader = self._components.pipeline.current_readers.get(pane)
         return reader.shells.last_command_at if reader else 0
+
+    def find_foreground_group(self, pane: PaneId) -> int:
+        location = self._components.server_supervisor.locate_pane(pane)
+        return 0 if location is None else find_foreground_group(location[0].known_panes[location[1]].facts.pid)
 
     def count_unread_bytes(self, pane: PaneId) -> int | None:
         location = self._components.server_supervisor.locate_pane(pane)
@@ -218,3 +239,12 @@ class LivePaneAccess:
             return format_pane_location(await self.get_pane(pane))
         except NotFound:
             return ""
+
+
+def _check_proof(activity: PaneActivity, shell: str, pane_pid: int) -> PaneActivity:
+    """Return the activity, unproven if the shell that a prompt names (``aid=``) is not in the foreground.
+
+    Every program of the user can read the nonce, so the nonce alone does not prove who printed a prompt.
+    """
+    is_doubtful = activity.kind == "prompt" and not (shell.isdecimal() and is_in_foreground(int(shell), pane_pid))
+    return replace(activity, is_proven=False) if is_doubtful else activity

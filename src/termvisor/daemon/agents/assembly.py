@@ -1,7 +1,7 @@
 """Build and connect agent tracking: discovery, signal sources, screen sampling and state."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from termvisor.agents.tracking.adapter_registry import AdapterRegistry
 from termvisor.agents.tracking.agent_discovery import AgentDiscovery, PaneInfo
 from termvisor.agents.tracking.agent_screens import AgentScreenReader
 from termvisor.agents.tracking.printed_json import PrintedJsonReader
-from termvisor.agents.tracking.remote_agents import RemoteAgentDetector
+from termvisor.agents.tracking.remote_agents import RemoteAgentDetector, is_carrier
 from termvisor.agents.tracking.signal_reader import SignalReader
 from termvisor.agents.tracking.tracker import AgentTracker
 from termvisor.agents.tracking.transcript_recorder import TranscriptRecorder
@@ -140,6 +140,7 @@ def connect_capture(tracking: AgentTracking, pipeline: Pipeline, supervisor: Ser
     tracking.printed_json.has_terminal = has_terminal
     tracking.agent_screens.get_seen_secrets = pipeline.get_secrets
     tracking.agent_screens.get_pane_info = lambda pane: find_pane_info(supervisor, pane)
+    tracking.agent_screens.list_carrier_panes = lambda: list_pane_infos(supervisor, is_carrier)
     tracking.discovery.list_panes = lambda: list_pane_infos(supervisor)
     tracking.processes.get_root_pids = lambda: {pane.facts.pid for pane in list_known_panes(supervisor)}
     pipeline.on_status_marks = tracking.signal_reader.read_marks
@@ -169,11 +170,20 @@ async def run_agent_tracking(tracking: AgentTracking, store: Store, pipeline: Pi
         exit_watcher.close()
 
 
-def list_pane_infos(supervisor: ServerSupervisor) -> Iterator[PaneInfo]:
-    client_terminals = list_client_terminals(supervisor)
-    for watcher in supervisor.watchers.values():
-        if watcher.has_started:
-            yield from (_build_pane_info(watcher, mux_id, client_terminals) for mux_id in watcher.known_panes)
+def list_pane_infos(
+    supervisor: ServerSupervisor, is_wanted: Callable[[str], bool] = lambda command: True
+) -> Iterator[PaneInfo]:
+    """Return the panes, or those whose command is wanted."""
+    found = [
+        (watcher, mux_id)
+        for watcher in supervisor.watchers.values()
+        if watcher.has_started
+        for mux_id, pane in watcher.known_panes.items()
+        if is_wanted(pane.facts.command)
+    ]
+    # Not read without need: two calls a second would cost more than the panes that are wanted.
+    client_terminals = list_client_terminals(supervisor) if found else frozenset()
+    return (_build_pane_info(watcher, mux_id, client_terminals) for watcher, mux_id in found)
 
 
 def list_known_panes(supervisor: ServerSupervisor) -> Iterator[KnownPane]:

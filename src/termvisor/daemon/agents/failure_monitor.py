@@ -52,7 +52,7 @@ class ExitEvidence(Struct, frozen=True, kw_only=True):
     has_reported_end: bool = False
     """True if it printed how to resume its session, or its usage."""
     exit_code: int | None = None
-    """Exit code reported by its shell, or None."""
+    """Exit code reported by the kernel or its shell, or None."""
     was_killed: bool = False
     """True if the output contains a detection of a kill, a crash or a lack of memory."""
 
@@ -106,13 +106,14 @@ class FailureMonitor:
         filters = DetectionFilter(pane=pane, since=event.at - _EXIT_WINDOW_NS, limit=100)
         nearby = [item for item in await self._store.detections.list(filters) if item.at <= event.at + _EXIT_WINDOW_NS]
         command = await self._store.commands.find(pane, "last")
-        exit_code = None
-        if command is not None and command.ended_at is not None and abs(command.ended_at - event.at) <= _EXIT_WINDOW_NS:
+        exit_code = event.data.get("exit_code")
+        is_near = command is not None and abs((command.ended_at or 0) - event.at) <= _EXIT_WINDOW_NS
+        if exit_code is None and command is not None and is_near:
             exit_code = command.exit_code
         return ExitEvidence(
             reason=str(event.data.get("end_reason") or ""),
             has_reported_end=any(item.type in _CLEAN_EXIT_DETECTIONS and item.source != "signal" for item in nearby),
-            exit_code=exit_code,
+            exit_code=exit_code if isinstance(exit_code, int) else None,
             was_killed=any(item.type in _KILL_DETECTIONS for item in nearby),
         )
 

@@ -102,7 +102,9 @@ class _SegmentScreen:
 def _build_frame(pane: PaneId, capture: PaneCapture, secrets: SeenSecrets) -> ReplayFrame:
     rows = [
         _cut_row(row, capture.width)
-        for row in redact_colored_rows(make_rows_self_contained(capture.rows), capture.rows_above, secrets)
+        for row in redact_colored_rows(
+            make_rows_self_contained(capture.rows), capture.rows_above, secrets, cursor_row=capture.cursor_y
+        )
     ]
     return ReplayFrame(
         pane=pane,
@@ -133,17 +135,19 @@ def strip_escapes(row: str) -> str:
     return _ESCAPE.sub("", row).rstrip()
 
 
-def redact_rows(rows: Sequence[str], above: Sequence[str] = (), secrets: SeenSecrets | None = None) -> list[str]:
+def redact_rows(
+    rows: Sequence[str], above: Sequence[str] = (), secrets: SeenSecrets | None = None, *, cursor_row: int = 0
+) -> list[str]:
     """Redact secrets in rows, including the rest of a secret that begins in the rows above, and secrets seen before."""
     redactor = Redactor(seen_secrets=secrets)
     redactor.redact_lines(above)
-    return redactor.redact_lines(rows)
+    return redactor.redact_screen(rows, cursor_row)
 
 
 def redact_colored_rows(
-    rows: Sequence[str], above: Sequence[str] = (), secrets: SeenSecrets | None = None
+    rows: Sequence[str], above: Sequence[str] = (), secrets: SeenSecrets | None = None, *, cursor_row: int = 0
 ) -> list[str]:
     """Redact rows and keep their colours, except in rows with a secret, which may have escapes inside it."""
     plain_rows = [strip_escapes(row) for row in rows]
-    redacted = redact_rows(plain_rows, [strip_escapes(row) for row in above], secrets)
+    redacted = redact_rows(plain_rows, [strip_escapes(row) for row in above], secrets, cursor_row=cursor_row)
     return [row if plain == safe else safe for row, plain, safe in zip(rows, plain_rows, redacted, strict=True)]

@@ -14,7 +14,7 @@ from typing import Any
 
 from termvisor.daemon.server.connection import ClientConnection, ConnectionLimits
 from termvisor.daemon.server.dispatcher import RequestHandler
-from termvisor.errors import Conflict, Unavailable
+from termvisor.errors import StateConflict, Unavailable
 from termvisor.protocol import command_protocol, jsonrpc
 from termvisor.protocol.unix_socket import PeerProcess
 
@@ -90,7 +90,7 @@ def _remove_stale_socket(path: str) -> None:
         raise Unavailable(f"{path} is not a socket", hint="Move it away; Termvisor did not create it.")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         if probe.connect_ex(path) == 0:
-            raise Conflict(f"another daemon answers on {path}", hint="Stop it with `visor daemon stop`.")
+            raise StateConflict(f"another daemon answers on {path}", hint="Stop it with `visor daemon stop`.")
     os.unlink(path)
 
 

@@ -16,7 +16,7 @@ from termvisor.agents.tracking.transition import TrackingOutcome
 from termvisor.bus import Subscription
 from termvisor.clock import NS
 from termvisor.daemon.components import Components
-from termvisor.errors import NotFound, StorageError
+from termvisor.errors import ObjectNotFound, StorageError
 from termvisor.log import get_logger
 from termvisor.model.action.action import Actor
 from termvisor.model.action.outcome import ProgramRunner
@@ -77,10 +77,10 @@ class AccountService:
         return "; ".join(dict.fromkeys(filter(None, problems)))
 
     async def use_account(self, ref: str) -> AccountStatus:
-        """Make an account the current one of its service. Raises NotFound."""
+        """Make an account the current one of its service. Raises ObjectNotFound."""
         account = find_account(self._declared_accounts, ref)
         if account is None:
-            raise NotFound(f"account {ref!r} not found", hint="`visor accounts list` shows all accounts.")
+            raise ObjectNotFound(f"account {ref!r} not found", hint="`visor accounts list` shows all accounts.")
         await self._store.set_in_use(account, self._clock.now())
         return (await self._store.list_statuses([account]))[0]
 

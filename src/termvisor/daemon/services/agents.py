@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from msgspec import Struct
 
 from termvisor.agents.adapters import loader
-from termvisor.agents.adapters.adapter import Adapter, ProcessInfo
+from termvisor.agents.adapters.adapter import Adapter
 from termvisor.agents.adapters.loader import list_recorded_versions
 from termvisor.agents.state.explain import explain_state
 from termvisor.agents.state.identification import build_handshake_signature, identify_agent
@@ -17,6 +17,7 @@ from termvisor.agents.state.published_state import compute_state
 from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS
 from termvisor.agents.state.source_slots import read_sources
 from termvisor.agents.state.titles import find_session_titles, select_title
+from termvisor.agents.tracking.adapter_registry import add_to_cache
 from termvisor.agents.tracking.agent_discovery import PaneInfo
 from termvisor.bus import Subscription
 from termvisor.daemon.agents.assembly import find_pane_info, list_pane_infos
@@ -34,7 +35,6 @@ from termvisor.model.agent.state import AgentState, StateChange
 from termvisor.model.ids import PaneId, SignalId
 
 _SELF_IDENTIFIED_BINDINGS = ("managed_deterministic_fresh", "managed_deterministic_stale")
-_MAX_CACHED_NAMES = 1024
 """Entries per cache before it is cleared."""
 
 
@@ -122,6 +122,9 @@ class AgentService:
         return AgentView(
             state=state,
             version=projection.version if projection is not None else 0,
+            changed_at=projection.changed_at
+            if projection is not None and projection.state.value == state.value
+            else now,
             title=self._choose_title(agent_process),
             need=need.kind if need is not None else None,
             needs_action=need is not None and need.is_action,
@@ -171,10 +174,9 @@ def _is_shown_at(drift: AgentDrift, source: EvidenceSource) -> bool:
 
 
 class PaneIdentifier(Struct):
-    """Matches commands and titles to agents. Both are cached, because listings query all panes at once."""
+    """Matches commands and titles to agents. Titles are cached, because listings query all panes at once."""
 
     components: Components
-    _agents_by_command: dict[str, str] = {}
     _agents_by_title: dict[str, str] = {}
 
     def identify(self, pane_info: PaneInfo, state: AgentState | None = None) -> AgentSignature:
@@ -182,35 +184,23 @@ class PaneIdentifier(Struct):
         tracking = self.components.agent_tracking
         agent_process = tracking.tracker.find_agent_in_pane(pane_info.pane)
         inputs = SignatureInputs(
-            provider_hint=agent_process.agent if agent_process is not None and agent_process.pid else "",
-            cmd_match=self._match_command(pane_info.command),
+            provider_hint=agent_process.agent if agent_process is not None and agent_process.is_process_seen else "",
+            cmd_match=tracking.adapter_registry.match_command(pane_info.command),
             poller_match=tracking.agent_screens.get_agent_on_screen(agent_process) if agent_process is not None else "",
             title_match=self._match_title(pane_info.title),
         )
         # An agent that identified itself through a hook is certain; names and titles can only confirm it.
         if state is not None and state.binding in _SELF_IDENTIFIED_BINDINGS:
             return build_handshake_signature(state.agent, inputs)
-        return identify_agent(inputs, pane_info.command)
-
-    def _match_command(self, command: str) -> str:
-        registry = self.components.agent_tracking.adapter_registry
-        if command not in self._agents_by_command:
-            # tmux reports only the command name, but adapters match processes, so build a process with that name.
-            processes = [ProcessInfo(pid=1, program=command, argv=(command,))]
-            match = next((agent for agent in registry.adapters if registry.find_process(agent, processes)), "")
-            _add_to_cache(self._agents_by_command, command, match)
-        return self._agents_by_command[command]
+        signature = identify_agent(inputs, pane_info.command)
+        # The name of a command is no proof if its process is known: `codex login` holds no conversation.
+        if agent_process is None and signature.agent:
+            return AgentSignature(signature_reason="signature_guard_rejected", signature_inputs=inputs)
+        return signature
 
     def _match_title(self, title: str) -> str:
         registry = self.components.agent_tracking.adapter_registry
         if title not in self._agents_by_title:
             match = next((agent for agent in registry.adapters if registry.is_title_match(agent, title)), "")
-            _add_to_cache(self._agents_by_title, title, match if title else "")
+            add_to_cache(self._agents_by_title, title, match if title else "")
         return self._agents_by_title[title]
-
-
-def _add_to_cache(cache: dict[str, str], text: str, agent: str) -> None:
-    # Agents show their status in the title, so the number of different titles is unlimited.
-    if len(cache) >= _MAX_CACHED_NAMES:
-        cache.clear()
-    cache[text] = agent

@@ -61,6 +61,10 @@ class GateService:
             return await self._gate_components.permission_broker.answer_hook(action, self.actor, preconditions)
         return await self._gate_components.gate.run(action, self.actor, preconditions)
 
+    async def check_conditions(self, pane: PaneId, preconditions: Preconditions) -> None:
+        """Raise StaleSnapshot if the caller's conditions on a pane do not hold, before it is read."""
+        await self._gate_components.gate.check_conditions(pane, preconditions)
+
     async def preview(self, action: Action, preconditions: Preconditions) -> GatePreview:
         """Return the verdict without executing, asking, counting or logging anything."""
         verdict, refused, path = await self._gate_components.gate.preview(action, self.actor, preconditions)

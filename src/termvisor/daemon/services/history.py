@@ -16,7 +16,7 @@ from termvisor.model.terminal.output import Delta, Epoch, Gap, Line, LinePositio
 from termvisor.model.terminal.screen import ReplayFrame, Screen
 from termvisor.model.terminal.search_query import SearchQuery, SearchResult
 from termvisor.recorder.segment_log import MERGE_WINDOW_NS, SegmentReader
-from termvisor.search.executor import search
+from termvisor.search.executor import find_start_time, search
 
 _READ_BYTES = 1 << 20
 _MAX_EVENTS = 20_000
@@ -30,6 +30,7 @@ class HistoryService:
 
     def __init__(self, components: Components):
         self._store, self._clock, self._pipeline = components.store, components.clock, components.pipeline
+        self._sightings = components.sightings
         self.recording = RecordingService(components)
         self.commands = components.store.commands
 
@@ -50,7 +51,10 @@ class HistoryService:
         return self._pipeline.lines.find_position(pane, number)
 
     async def search(self, query: SearchQuery) -> SearchResult:
-        return await search(self._store, query, self._clock.now(), self._pipeline.lines)
+        now = self._clock.now()
+        if (since := find_start_time(query, now)) is not None:
+            await self._sightings.record_visible(since)
+        return await search(self._store, query, now, self._pipeline.lines)
 
     async def list_events(
         self,

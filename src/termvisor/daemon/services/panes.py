@@ -1,5 +1,9 @@
 """Serve the current panes to operations: list, find and capture them."""
 
+from msgspec.structs import replace
+
+from termvisor.backends.pane_source import PaneCapture
+from termvisor.backends.tmux.pane_source import ROWS_ABOVE
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.daemon.components import Components
 from termvisor.daemon.replay.renderer import redact_colored_rows, redact_rows
@@ -23,6 +27,11 @@ class PaneService:
         panes = await self._components.store.panes.list_panes(include_gone=include_gone)
         return [self._build_view(pane) for pane in panes]
 
+    async def refresh(self) -> None:
+        """Notice panes that were opened or closed a moment ago."""
+        await self._wait_for_first_scan()
+        await self._components.server_supervisor.refresh_panes()
+
     async def find_pane(self, pane_id: PaneId) -> PaneView | None:
         """Return a pane by id, even after it was closed."""
         await self._wait_for_first_scan()
@@ -34,18 +43,20 @@ class PaneService:
         reader = self._components.pipeline.current_readers.get(pane)
         return reader.pending_line if reader else ""
 
-    async def capture_screen(self, pane: PaneId, *, escapes: bool = False) -> Screen:
-        """Capture the visible screen."""
+    async def capture_screen(self, pane: PaneId, *, escapes: bool = False, lines: int = 0) -> Screen:
+        """Capture the visible screen; with ``lines``, the last lines of scrollback and screen instead."""
         watcher, mux_id = self._locate_pane(pane)
-        capture = await watcher.server.capture_pane(mux_id, escapes=escapes)
+        capture = await watcher.server.capture_pane(mux_id, lines=lines + ROWS_ABOVE if lines else 0, escapes=escapes)
+        if lines:
+            capture = _keep_last_lines(capture, lines)
         # A screen may show only the end of a secret whose start has scrolled away; the stream contained all of it.
         secrets = self._components.pipeline.get_secrets(pane)
         if escapes:
-            rows = redact_colored_rows(capture.rows, capture.rows_above, secrets)
+            rows = redact_colored_rows(capture.rows, capture.rows_above, secrets, cursor_row=capture.cursor_y)
         else:
             # tmux keeps trailing spaces with -J, which joins wrapped rows; a secret ends before them.
             rows_above = [row.rstrip() for row in capture.rows_above]
-            rows = redact_rows([row.rstrip() for row in capture.rows], rows_above, secrets)
+            rows = redact_rows([row.rstrip() for row in capture.rows], rows_above, secrets, cursor_row=capture.cursor_y)
         return capture.to_screen(pane, rows, self._components.clock.now())
 
     async def wait_until_stored(self, pane: PaneId | None = None) -> None:
@@ -86,3 +97,11 @@ class PaneService:
             gaps=pane.gaps,
             lines=components.pipeline.lines.count_lines(pane.id) or pane.lines,
         )
+
+
+def _keep_last_lines(capture: PaneCapture, lines: int) -> PaneCapture:
+    """Return the last lines of a capture without the empty rows at its end; the rows above serve redaction."""
+    rows = list(capture.rows)
+    while rows and not rows[-1].strip():
+        rows.pop()
+    return replace(capture, rows=tuple(rows[-lines:]), rows_above=tuple(rows[:-lines][-ROWS_ABOVE:]))

@@ -52,9 +52,9 @@ class WorkflowGate:
     async def run(self, action: Action, actor: Actor, preconditions: Preconditions) -> Outcome:
         return await self._get_gate_components().gate.run(action, actor, preconditions)
 
-    async def preview(self, action: Action, actor: Actor, preconditions: Preconditions) -> tuple[Verdict, str]:
+    async def preview(self, action: Action, actor: Actor, preconditions: Preconditions) -> tuple[Verdict, str, bool]:
         verdict, refused, _ = await self._get_gate_components().gate.preview(action, actor, preconditions)
-        return verdict, refused.text if refused else ""
+        return (verdict, refused.text, refused.is_due_to_text) if refused else (verdict, "", False)
 
     async def list_audit_entries(self, correlation: str) -> list[AuditEntry]:
         return await self._store.audit.list(filters=AuditFilter(correlation=correlation))

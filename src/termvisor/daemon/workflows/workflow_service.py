@@ -14,7 +14,7 @@ from termvisor.daemon.components import Components
 from termvisor.daemon.workflows.code_search import search_code
 from termvisor.daemon.workflows.pane_observer import PaneObserver
 from termvisor.daemon.workflows.step_services import WorkflowGate, WorkflowSessions, read_preferences
-from termvisor.errors import Conflict, Refused, WorkflowNotFound
+from termvisor.errors import NotPermitted, StateConflict, WorkflowNotFound
 from termvisor.model.action.action import Actor
 from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import PaneId
@@ -131,7 +131,7 @@ class WorkflowService:
         registered = self._get_workflow(workflow)
         if self._get_mode(workflow) == "off":
             hint = f"`visor config set workflow_modes {workflow}=ask` enables it."
-            raise Refused(f"workflow {workflow} is off", hint=hint)
+            raise NotPermitted(f"workflow {workflow} is off", hint=hint)
         return await self.engine.start_run(await self._prepare_run(registered, pane, actor, force=force))
 
     async def dry_run(self, workflow: str, pane: PaneId) -> tuple[Sequence[DryRunStep], str]:
@@ -158,7 +158,9 @@ class WorkflowService:
             return await self.engine.resume(run_id, by)
         # Otherwise an agent could answer a question about itself.
         if actor.kind != "human" and change.word in await self._list_open_choices(run_id):
-            raise Refused("this answer must come from an interactive terminal", hint="Answer it with `visor inbox`.")
+            raise NotPermitted(
+                "this answer must come from an interactive terminal", hint="Answer it with `visor inbox`."
+            )
         return await self.engine.send_signal(run_id, change.word, change.value, by)
 
     def _get_mode(self, workflow: str) -> WorkflowMode:
@@ -185,7 +187,7 @@ class WorkflowService:
             return replace(await self._prepare_forced_run(workflow, pane), origin=origin)
         trigger = await self._find_trigger(workflow, pane)
         if trigger is None:
-            raise Conflict(
+            raise StateConflict(
                 f"pane {pane} has no recent event that triggers {workflow.name}",
                 hint="`--force` starts it anyway; policy and preconditions still apply.",
             )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 NO_DAEMON = -1
-"""No daemon is running, or a stopping daemon closed the connection without an answer."""
+"""No daemon can be reached, or a stopping daemon closed the connection without an answer."""
 RUN_LOCALLY = -2
 """The daemon replied that this command needs no daemon."""
 CONNECTION_LOST = -3
@@ -121,7 +121,11 @@ def _open_private_file(path: bytes) -> int:
 
 def exchange(path: str, request: command_protocol.CommandRequest, deliver: "Callable[[bytes, bytes], None]") -> int:
     """Send a request and pass its output to ``deliver`` as (frame kind, bytes). Returns the same as `send_command`."""
-    sock = connect_socket(path)
+    try:
+        sock = connect_socket(path)
+    except OSError:
+        # The caller connects once more, to start a daemon, and reports the error then, in the format of the command.
+        sock = None
     if sock is None:
         return NO_DAEMON
     status = NO_DAEMON  # a daemon that closes without a frame is stopping, and a new one may answer

@@ -45,13 +45,16 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
 
 
 class AuditFilter(Struct, frozen=True, kw_only=True):
-    """Filter for entries. ``actor`` is the kind or name of a caller, ``undoes`` the correlation of an undone action."""
+    """Filter for entries. ``actor`` is the kind or name of a caller, ``undoes`` the correlation of an undone action,
+    ``cause`` the correlation of an action, run or event: also the entries of everything that followed from it.
+    """
 
     pane: PaneId | None = None
     kind: str | None = None
     actor: str | None = None
     outcome: str | None = None
     correlation: str | None = None
+    cause: str | None = None
     undoes: str | None = None
     since: int | None = None
     until: int | None = None

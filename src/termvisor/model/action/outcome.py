@@ -41,6 +41,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     bytes_sent: int = 0
     lines: int | None = None
     """For a text: the number of lines in its pane before it was typed."""
+    sent_at: int = 0
+    """For a text: the time just before Enter was pressed or, without Enter, before it was typed."""
     mux_pane: str = ""
     """For a started program: the multiplexer's id of its pane; ``pid`` is its process."""
     pid: int = 0

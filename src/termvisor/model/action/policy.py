@@ -133,7 +133,9 @@ class PolicyRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class RateLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Rate limits. Read-only actions are not counted."""
 
-    per_minute: Annotated[int, Meta(description="Actions per minute for each pane and kind.", ge=1, le=100_000)] = 30
+    per_minute: Annotated[
+        int, Meta(description="Maximum actions in any minute for each pane and kind.", ge=1, le=100_000)
+    ] = 30
     actors: Annotated[
         dict[ActorKind, Annotated[int, Meta(ge=1, le=100_000)]],
         Meta(description="Actions per minute of one caller of this kind in all panes. Unset: not limited."),

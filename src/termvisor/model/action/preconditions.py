@@ -31,8 +31,9 @@ class Preconditions(Struct, frozen=True, kw_only=True):
     owner: str = ""
     """The owner of the reservation under which the action runs."""
     runtime: int | None = None
-    """The process that must be running in the pane."""
-    state: str | None = None
+    """The id of the agent process that must be running in the pane."""
+    states: frozenset[str] = frozenset()
+    """The agent's state or the pane's activity must be one of these."""
     updated_within: float | None = None
     """Maximum seconds since the last output of the pane."""
     screen: str | None = None

@@ -33,6 +33,11 @@ class AgentProcess(Struct, frozen=True, kw_only=True):
     cwd: str = ""
     started_at: int
 
+    @property
+    def is_process_seen(self) -> bool:
+        """Return False for a remote agent, and for one that is known by the pane's command alone."""
+        return self.pid > 0 and self.pid_started > 0
+
 
 class AgentStarted(Struct, frozen=True, kw_only=True, tag="RuntimeBegan"):
     at: int
@@ -42,6 +47,10 @@ class AgentStarted(Struct, frozen=True, kw_only=True, tag="RuntimeBegan"):
 class AgentExited(Struct, frozen=True, kw_only=True, tag="RuntimeEnded"):
     at: int
     runtime: RuntimeId
+    exit_code: int | None = None
+    """As shells report it, 128 + n for signal n; None if unknown."""
+    is_pane_closing: bool = False
+    """True if the pane's first process had exited before."""
 
 
 class PaneClosed(Struct, frozen=True, kw_only=True, tag=True):

@@ -18,6 +18,8 @@ class AgentView(Struct, frozen=True, kw_only=True):
     state: AgentState
     version: int
     """The version of the published state, increased with every change."""
+    changed_at: int = 0
+    """When the value of the published state changed last; 0 if unknown."""
     title: str = ""
     need: NeedKind | None = None
     """What the agent needs from the user; None if nothing."""
@@ -25,6 +27,14 @@ class AgentView(Struct, frozen=True, kw_only=True):
     session: AgentSession | None = None
     signature: AgentSignature = AgentSignature()
     """Why the pane was identified as running this agent."""
+
+    @property
+    def began_at(self) -> int:
+        """Return when the agent came into its state; 0 if unknown.
+
+        The evidence may be older than the published value, and newer evidence may confirm a value without changing it.
+        """
+        return min((at for at in (self.changed_at, self.state.since) if at), default=0)
 
 
 class AgentKind(Struct, frozen=True, kw_only=True):

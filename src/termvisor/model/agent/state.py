@@ -88,6 +88,8 @@ class StateProjection(Struct, frozen=True, kw_only=True):
 
     version: int
     state: AgentState
+    changed_at: int = 0
+    """When the value changed last; 0 if a version stored it that did not know."""
 
 
 class StateChange(Struct, frozen=True, kw_only=True):

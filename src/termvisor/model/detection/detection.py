@@ -101,6 +101,11 @@ class DetectionMute(Struct, frozen=True, kw_only=True):
     by: str = ""
 
 
+def build_event_correlation(event: EventId) -> str:
+    """Return the correlation of an event. Those of the runs, actions and audit entries that follow begin with it."""
+    return f"event:{event}"
+
+
 def build_detection_key(kind: str, subject: str, runtime: RuntimeId | None, captures: Mapping[str, str]) -> str:
     """Return the key that identifies repeated detections. ``subject`` is the agent concerned, or the rule."""
     if kind in ONE_PER_AGENT_TYPES:

@@ -24,6 +24,8 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
     rank: SearchRanking = "recency"
     limit: int = 20
     context: int = 0
+    known_names: dict[str, tuple[str, ...]] = {}
+    """Names that the filters ``agent:``, ``rule:`` and ``event:`` accept although nothing stored has them yet."""
 
 
 class SearchHit(Struct, frozen=True, kw_only=True):

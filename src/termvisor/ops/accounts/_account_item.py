@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.clock import format_timestamp
-from termvisor.errors import NotFound
+from termvisor.errors import ObjectNotFound
 from termvisor.model.agent.account import Account, AccountStatus, Allowance, Service, UsageType, find_account
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.results import copy_fields, format_optional_timestamp
@@ -86,11 +86,11 @@ def describe_credentials(account: Account) -> str:
 
 
 async def find_account_status(services: Services, reference: str) -> AccountStatus:
-    """Return the account with this name, or `service/name`. Raises NotFound."""
+    """Return the account with this name, or `service/name`. Raises ObjectNotFound."""
     statuses = await services.accounts.list_statuses()
     account = find_account([status.account for status in statuses], reference)
     if account is None:
-        raise NotFound(f"account {reference!r} not found", hint="`visor accounts list` shows them.")
+        raise ObjectNotFound(f"account {reference!r} not found", hint="`visor accounts list` shows them.")
     return next(status for status in statuses if status.account == account)
 
 

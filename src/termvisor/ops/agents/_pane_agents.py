@@ -1,7 +1,7 @@
 """Select panes together with their agents by session, agent, state and need."""
 
-from collections.abc import Iterable
-from typing import Annotated
+from collections.abc import Iterable, Sequence
+from typing import Annotated, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -15,6 +15,7 @@ from termvisor.ops.panes._pane_reference import SessionFilter, TargetFilter, fil
 from termvisor.ops.render.results import ListingFilters, build_filters
 from termvisor.ops.render.text import suggest_name
 
+N = TypeVar("N", bound=str)
 # The filter `waiting` stands for both.
 _WAITING_STATES: tuple[StateName, ...] = ("waiting_approval", "waiting_input")
 
@@ -57,8 +58,7 @@ async def select_panes_with_agents(
     """Return the panes that pass these filters, by id. Raises BadRequest for an unknown state or agent name."""
     allowed_states = parse_state_filter(str(active_filters["state"])) if "state" in active_filters else None
     panes, views = await filter_panes(services, active_filters, include_gone=gone), await services.agents.list_views()
-    # A name that matches nothing may be misspelled; an empty list would not show that.
-    if "agent" in active_filters and all(view.state.agent != active_filters["agent"] for view in views.values()):
+    if "agent" in active_filters:
         await check_agent_name(services, str(active_filters["agent"]))
     # The last state of an agent is known for a while after its pane was closed.
     members = [PaneWithAgent(pane, views.get(pane.id) if pane.gone_at is None else None) for pane in panes]
@@ -66,9 +66,10 @@ async def select_panes_with_agents(
 
 
 async def check_agent_name(services: Services, agent: str) -> None:
-    """Raise BadRequest if no adapter has this name."""
+    """Raise BadRequest if no adapter and no running agent has this name: an empty list would not show a misspelling."""
     names = [kind.name for kind in await services.agents.list_kinds()]
-    if agent not in names:
+    running = {view.state.agent for view in (await services.agents.list_views()).values()}
+    if agent not in names and agent not in running:
         hint = suggest_name(agent, names, f"Known agents: {', '.join(names)}.")
         raise BadRequest(f"unknown agent {agent!r}", hint=hint, details={"agents": names})
 
@@ -87,15 +88,20 @@ def _matches_filters(
 
 def parse_state_filter(text: str) -> frozenset[StateName]:
     """Parse a comma-separated list of states. Raises BadRequest for an unknown one."""
-    states: set[StateName] = set()
+    return parse_state_names(text, PRECEDENCE)
+
+
+def parse_state_names(text: str, known: Sequence[N]) -> frozenset[N]:
+    """Parse a comma-separated list of ``known`` names, of which some are states. Raises BadRequest for another one."""
+    names: set[N] = set()
     for word in text.split(","):
         name = word.strip().replace("-", "_")
-        matching = _WAITING_STATES if name == "waiting" else tuple(state for state in PRECEDENCE if state == name)
+        matching = [one for one in known if one in (_WAITING_STATES if name == "waiting" else (name,))]
         if not matching:
-            hint = suggest_name(name, ("waiting", *PRECEDENCE), f"Known states: {', '.join(PRECEDENCE)}.")
-            raise BadRequest(f"unknown state {word.strip()!r}", hint=hint, details={"states": list(PRECEDENCE)})
-        states.update(matching)
-    return frozenset(states)
+            hint = suggest_name(name, ("waiting", *known), f"Known states: {', '.join(known)}.")
+            raise BadRequest(f"unknown state {word.strip()!r}", hint=hint, details={"states": list(known)})
+        names.update(matching)
+    return frozenset(names)
 
 
 def list_agent_states(members: Iterable[PaneWithAgent]) -> list[AgentState]:

@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from termvisor.clock import NS
-from termvisor.errors import NotFound
+from termvisor.errors import ObjectNotFound
 from termvisor.model.action.action import Action, SendText, Spawn
 from termvisor.model.agent.agent_view import AgentView
 from termvisor.model.agent.session import AgentSession
@@ -22,7 +22,7 @@ from termvisor.ops.api.services import Services
 
 ResumePlace = Literal["pane", "window", "session", ""]
 # End reasons of sessions that were not closed on purpose.
-INTERRUPTED_END_REASONS = ("pane_gone", "manual", "error")
+INTERRUPTED_END_REASONS = ("pane_gone", "error")
 MAX_SESSIONS_SEARCHED = 10_000
 # An agent that ends this close to the exit of its tmux server is assumed to have been killed by it.
 _SERVER_EXIT_WINDOW_NS = 60 * NS
@@ -40,11 +40,11 @@ class ResumePlan(Struct, frozen=True, kw_only=True):
 
 
 async def find_session(services: Services, reference: str) -> AgentSession:
-    """Return the newest session with this id, ours or the agent's own. Raises NotFound."""
+    """Return the newest session with this id, ours or the agent's own. Raises ObjectNotFound."""
     sessions = await services.agents.list_sessions(limit=MAX_SESSIONS_SEARCHED)
     matching = [session for session in sessions if reference in (str(session.id), session.external_id)]
     if not matching:
-        raise NotFound(f"session {reference!r} not found", hint="`visor agents sessions` lists them.")
+        raise ObjectNotFound(f"session {reference!r} not found", hint="`visor agents sessions` lists them.")
     # A resumed conversation keeps the id that its agent gave it; the newest session is the current one.
     return matching[-1]
 
@@ -56,6 +56,8 @@ def get_resume_command(services: Services, session: AgentSession) -> tuple[str, 
 
 async def plan_resume(services: Services, session: AgentSession) -> ResumePlan:
     """Plan how to resume a session, given the current panes and agents."""
+    # Otherwise the plan could name a pane that was closed just before.
+    await services.panes.refresh()
     views, panes = await services.agents.list_views(), await services.panes.list_panes(include_gone=True)
     return choose_resume_place(session, get_resume_command(services, session), panes, views)
 

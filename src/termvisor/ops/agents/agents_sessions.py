@@ -19,6 +19,7 @@ from termvisor.model.action.outcome import ProgramRunner, explain_missing_output
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.agent.session import AgentSession, EndReason, TokenCounts, TokenUsage
 from termvisor.ops.agents._agent_row import format_dollars
+from termvisor.ops.agents._pane_agents import check_agent_name
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneFilter, PaneIdentity, identify_all_panes, resolve_pane_id
@@ -108,6 +109,8 @@ class AgentSessionListing(results.BaseListing, frozen=True, kw_only=True):
 
 async def run(services: Services, args: AgentsSessionsArgs) -> AgentSessionListing:
     now, identities = services.clock.now(), await identify_all_panes(services)
+    if args.agent is not None:
+        await check_agent_name(services, args.agent)
     sessions = await services.agents.list_sessions(
         pane=await resolve_pane_id(services, args.pane),
         agent=args.agent,
@@ -260,7 +263,8 @@ OP = Operation(
     name="agents_sessions",
     summary="List agent sessions: model, tokens, cost, and the command that resumes each.",
     doc="""A session begins when an agent is recognized in a pane or starts a new conversation, and ends with it;
-`end_reason` is `completed`, `limit_reached`, `error`, `manual` or `pane_gone`. Usage that an agent does not report is
+`end_reason` is `manual` (its user left it), `completed` (its program ended with its task), `limit_reached`, `error` (it
+failed or was killed) or `pane_gone` (its pane was closed). Usage that an agent does not report is
 unknown, never 0. A cost with a `~` is estimated from the setting `agent_prices`; without a price for the model it is
 unknown.
 

@@ -6,6 +6,7 @@ from msgspec import Meta, Struct
 
 from termvisor.clock import format_timestamp
 from termvisor.model.agent.evidence import SourceHealth
+from termvisor.ops.agents._pane_agents import check_agent_name
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render import results
@@ -59,6 +60,8 @@ class SourceListing(results.BaseListing, frozen=True, kw_only=True):
 
 async def run(services: Services, args: ListSourcesArgs) -> SourceListing:
     now = services.clock.now()
+    if args.agent is not None:
+        await check_agent_name(services, args.agent)
     # The order in which sources were found means nothing to users.
     sources = sorted(
         await services.agents.list_sources(), key=lambda source: (source.agent, source.source, source.where)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from termvisor.errors import Conflict, Unsupported
+from termvisor.errors import StateConflict, Unsupported
 from termvisor.model.action.action import Spawn
 from termvisor.model.agent.session import AgentSession
 from termvisor.model.terminal.pane import PaneView
@@ -33,7 +33,7 @@ class ResumeSessionArgs(ActionArgs, frozen=True, kw_only=True):
 async def build_request(services: Services, args: ResumeSessionArgs) -> ActionRequest:
     session = await find_session(services, args.session)
     if running_in := find_running_pane(session, await services.agents.list_views()):
-        raise Conflict(
+        raise StateConflict(
             f"session {session.id} is already running in pane {running_in}",
             hint=f"End it there first: `visor quit {running_in}`.",
         )

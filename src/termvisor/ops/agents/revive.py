@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from termvisor.bus import wait_for_update
-from termvisor.errors import BadRequest, ConfirmationRequired, Conflict, VisorError
+from termvisor.errors import BadRequest, ConfirmationRequired, StateConflict, VisorError
 from termvisor.model.action.action import SendText
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.agent.session import AgentSession
@@ -117,7 +117,7 @@ async def build_request(services: Services, args: ReviveArgs) -> ActionRequest:
 def _build_plan_request(args: ReviveArgs, plan: ResumePlan) -> ActionRequest:
     if plan.action is None:
         hint = "`visor agents sessions` shows how each session ended and the command that resumes it."
-        raise Conflict(f"session {plan.session.id} was not resumed: {plan.skip_reason}", hint=hint)
+        raise StateConflict(f"session {plan.session.id} was not resumed: {plan.skip_reason}", hint=hint)
     return ActionRequest(action=plan.action, preconditions=build_preconditions(args), pane=plan.nearby_pane)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import format_timestamp
+from termvisor.clock import format_timestamp, parse_timestamp
 from termvisor.model.agent.state import PRECEDENCE, StateName
 from termvisor.model.event import Event, Scalar
 from termvisor.ops.agents import _pane_agents
@@ -17,6 +17,7 @@ from termvisor.ops.agents._agent_row import STATE_STYLES, AgentRow, build_agent_
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.events import watch_events
+from termvisor.ops.events._event_item import find_cursor_at
 from termvisor.ops.events.watch_events import WatchEventsArgs, read_event_pages
 from termvisor.ops.panes import _rollup
 from termvisor.ops.render.text import RenderOptions, pluralize, sanitize
@@ -44,8 +45,12 @@ class WatchArgs(_pane_agents.AgentFilterArgs, frozen=True, kw_only=True):
         str | None,
         Meta(
             description="Start after this cursor; default: start with the current state.",
-            extra={"also": ("--since", "--cursor")},
+            extra={"also": ("--cursor",)},
         ),
+    ] = None
+    since: Annotated[
+        str | None,
+        Meta(description="Start with the first change since this: ISO 8601, today, or an age such as 10m."),
     ] = None
     once: Annotated[bool, Meta(description="Print what is stored, then exit.")] = False
     interval: Annotated[
@@ -73,6 +78,10 @@ class WatchItem(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, args: WatchArgs) -> AsyncIterator[WatchItem]:
     reporter, cursor = _ChangeReporter(services, args), args.since_cursor
+    if args.agent is not None:
+        await _pane_agents.check_agent_name(services, args.agent)
+    if cursor is None and args.since is not None:
+        cursor = await _resolve_start(services, args.since)
     if cursor is None:
         # Read before the state, so that a change in between is streamed as an event instead of being lost.
         cursor = str(await watch_events.find_start_cursor(services))
@@ -88,6 +97,13 @@ async def run(services: Services, args: WatchArgs) -> AsyncIterator[WatchItem]:
             # Changes that happen in the meantime are stored, and the next page returns all of them.
             if args.interval:
                 await services.clock.sleep(args.interval)
+
+
+async def _resolve_start(services: Services, since: str) -> str:
+    """Return the cursor at a time. A plain number is a cursor: `--since` once took only those."""
+    if since.isascii() and since.isdecimal():
+        return since
+    return str(await find_cursor_at(services, parse_timestamp(since, services.clock.now())))
 
 
 class _ChangeReporter:
@@ -208,7 +224,8 @@ OP = Operation(
     summary="Stream agent state changes, one line each.",
     doc="""Starts with the current state and continues with every change as it is stored; nothing is polled. In JSON
 (`--format jsonl`) each line is one object: `state`, `state_changed`, `agent_began`, `agent_ended` or `summary_changed`.
-Each has a `cursor`: after an interruption, resume with `--since-cursor` and no change is lost. With `--scope windows`
+Each has a `cursor`: after an interruption, resume with `--since-cursor` and no change is lost. `--since` starts at a
+time instead. With `--scope windows`
 or `sessions` only their totals are reported. Times are UTC.""",
     run=run,
     render_text=render_text,
@@ -218,6 +235,7 @@ or `sessions` only their totals are reported. Times are UTC.""",
         OperationExample("watch", "all agents, from now on"),
         OperationExample("watch --needs-action", "only agents that need you"),
         OperationExample("watch --scope sessions --format jsonl", "totals of sessions, one JSON object per line"),
+        OperationExample("watch --since 10m", "the changes of the last ten minutes, then new ones"),
         OperationExample("robot watch --since-cursor 120", "changes after event 120, then new ones"),
     ),
 )

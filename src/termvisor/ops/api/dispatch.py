@@ -174,7 +174,8 @@ class _CommandReply:
 
     def _render_result(self, op: Operation, result: Struct, args: Struct | None) -> bytes:
         if self._is_json:
-            return envelope.encode_json_line(envelope.build_success(result, self._services.clock, self._started_at))
+            answer = envelope.build_success(result, self._services.clock, self._started_at, op.get_hint(result))
+            return envelope.encode_json_line(answer)
         return _encode_line(op.render_text(result, self._build_render_options(args)))
 
     async def _render_stream(self, op: Operation, args: Struct) -> AsyncGenerator[bytes, None]:

@@ -32,7 +32,7 @@ class ErrorBody(Struct, frozen=True, kw_only=True):
 
 
 class Envelope(Struct, frozen=True, kw_only=True):
-    """The answer: ``data`` if ``ok``, else ``error`` and a ``hint`` on what to do next."""
+    """The answer: ``data`` if ``ok``, else ``error``. ``hint`` says what to do next: about an error always."""
 
     ok: bool
     data: Any = None
@@ -44,10 +44,9 @@ class Envelope(Struct, frozen=True, kw_only=True):
     now: str
 
 
-def build_success(data: Struct, clock: Clock, started_at: float) -> Envelope:
-    return Envelope(
-        ok=True, data=data, elapsed_ms=_compute_elapsed_ms(clock, started_at), now=format_timestamp(clock.now())
-    )
+def build_success(data: Struct, clock: Clock, started_at: float, hint: str | None = None) -> Envelope:
+    elapsed_ms = _compute_elapsed_ms(clock, started_at)
+    return Envelope(ok=True, data=data, hint=hint, elapsed_ms=elapsed_ms, now=format_timestamp(clock.now()))
 
 
 def build_failure(error: VisorError, clock: Clock, started_at: float) -> Envelope:

@@ -58,6 +58,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     """The operation also runs without a daemon, with a reduced result."""
     get_exit_status: Callable[[Any], int] = lambda _result: 0
     """Return the exit status for a result."""
+    get_hint: Callable[[Any], str | None] = lambda _result: None
+    """Return what to do next about a result, for the ``hint`` of its envelope; None if there is nothing to do."""
     exit_statuses: tuple[tuple[int, str], ...] = ()
     """Exit statuses specific to this operation, each with its meaning."""
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import BadRequest, ConfirmationRequired, Conflict, Refused, VisorError
+from termvisor.errors import BadRequest, ConfirmationRequired, NotPermitted, Refused, StateConflict, VisorError
 from termvisor.model.action.action import SendText
 from termvisor.model.action.approval import MAX_SHOWN_CHARS, Approval
 from termvisor.model.action.preconditions import Preconditions
@@ -90,12 +90,16 @@ async def send_edited_text(services: Services, number: int, text: str) -> tuple[
 
 async def _find_editable_approval(services: Services, number: int) -> Approval:
     if services.gate.actor.kind != "human":
-        raise Refused("approvals must come from an interactive terminal", hint=f"Run `visor approve {number}` there.")
+        raise NotPermitted(
+            "approvals must come from an interactive terminal", hint=f"Run `visor approve {number}` there."
+        )
     approval = await services.gate.approvals.find(number)
     if approval is None:
         raise BadRequest(f"approval request {number} not found", hint="`visor inbox` lists the open requests.")
     if approval.state != "open":
-        raise Conflict(f"request {number} is already {approval.state}", hint="`visor inbox` lists the open requests.")
+        raise StateConflict(
+            f"request {number} is already {approval.state}", hint="`visor inbox` lists the open requests."
+        )
     if approval.kind != "send_text" or approval.pane is None:
         raise BadRequest(
             f"request {number} does not send text, so it cannot be edited",

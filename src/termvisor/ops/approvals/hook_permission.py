@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from termvisor.errors import BadRequest, Conflict, InternalError, Unsupported, VisorError
+from termvisor.errors import BadRequest, InternalError, StateConflict, Unsupported, VisorError
 from termvisor.model.action.action import AnswerAgent
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
@@ -124,7 +124,7 @@ async def _wait_for_first_answer(
         for task in tasks:
             task.cancel()
     if approval_task.cancelled():
-        raise Conflict("the request was answered in the agent's own dialog", hint="Nothing is left to answer.")
+        raise StateConflict("the request was answered in the agent's own dialog", hint="Nothing is left to answer.")
     answer = approval_task.result()
     if isinstance(answer, VisorError):
         raise answer

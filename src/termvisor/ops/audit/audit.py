@@ -36,7 +36,7 @@ class AuditArgs(Struct, frozen=True, kw_only=True):
     kind: Annotated[str | None, Meta(description="Only this kind of action, for example send_text.")] = None
     actor: Annotated[str | None, Meta(description="Only this caller: human, robot, …, or the name it gave.")] = None
     outcome: Annotated[AuditOutcome | None, Meta(description="Only entries with this outcome.")] = None
-    correlation: Annotated[str | None, Meta(description="Only entries with this correlation id.")] = None
+    correlation: Annotated[str | None, Meta(description="Only entries of this action, workflow run or event.")] = None
     since: Annotated[str | None, Meta(description="Not older than this: ISO 8601, today, or an age such as 10m.")] = (
         None
     )
@@ -126,7 +126,7 @@ async def _build_filter(services: Services, args: AuditArgs) -> AuditFilter:
         kind=args.kind,
         actor=args.actor,
         outcome=args.outcome,
-        correlation=args.correlation,
+        cause=args.correlation,
         since=results.parse_time_filter(args.since, now),
         until=results.parse_time_filter(args.until, now),
     )
@@ -211,6 +211,9 @@ OP = Operation(
 cannot be disabled, and changes to it are detected: every entry holds a hash over all entries before it (`visor audit
 verify`). Entries are redacted; the hash of the original action is kept.
 
+`--correlation` takes the `correlation` of an action, a workflow run or an event (`event:12`), and also shows what
+followed from it: the correlation of a run is that of its event, and those of its actions begin with it.
+
 `--follow` keeps printing new entries until interrupted; in JSON each batch is one object per line. Each has a `cursor`:
 after an interruption, resume with `--follow --after` and no entry is lost or repeated.""",
     run=run,
@@ -221,6 +224,7 @@ after an interruption, resume with `--follow --after` and no entry is lost or re
         OperationExample("audit", "the newest entries"),
         OperationExample("audit --pane 7 --kind send_text --since today", "text sent to pane 7 today"),
         OperationExample("audit --actor robot --outcome denied", "denied actions of programs"),
+        OperationExample("audit --correlation event:12", "everything that event 12 caused"),
         OperationExample("audit -f", "the newest entries, then new ones"),
         OperationExample("robot audit --follow --after 120", "entries after a cursor, then new ones, as JSON"),
     ),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import Conflict, Unavailable
+from termvisor.errors import StateConflict, Unavailable
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.config._settings import format_toml_value
@@ -29,7 +29,7 @@ class ConfigInitResult(Struct, frozen=True, kw_only=True):
 async def run(services: Services, args: ConfigInitArgs) -> ConfigInitResult:
     path = services.paths.config_file
     if os.path.lexists(path) and not args.force:
-        raise Conflict(f"{path} already exists", hint="Edit it, or pass --force to replace it.")
+        raise StateConflict(f"{path} already exists", hint="Edit it, or pass --force to replace it.")
     return ConfigInitResult(path=path, kept=_write_template(path))
 
 

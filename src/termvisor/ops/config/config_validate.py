@@ -2,15 +2,24 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
+from termvisor.accounts.environment import ACCOUNT_VARIABLE
+from termvisor.model.did_you_mean import find_close_matches
 from termvisor.model.settings.notifications import find_missing_settings
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.text import RenderOptions, sanitize
-from termvisor.settings import Settings, load_settings, read_config_file
+from termvisor.settings import (
+    FOLDER_VARIABLES,
+    Settings,
+    get_environment,
+    list_settings,
+    load_settings,
+    read_config_file,
+)
 
 
 class ConfigValidateArgs(Struct, frozen=True, kw_only=True):
@@ -33,7 +42,7 @@ async def run(services: Services, _args: ConfigValidateArgs) -> ConfigValidateRe
         path=path,
         exists=os.path.exists(path),
         settings_in_file=tuple(read_config_file(path)),
-        warnings=tuple(find_config_warnings(settings)),
+        warnings=(*find_config_warnings(settings), *find_unknown_variables(get_environment())),
     )
 
 
@@ -50,6 +59,18 @@ def find_config_warnings(settings: Settings) -> Iterator[str]:
             yield f"notify_ways contains {channel}, but {missing_setting} is not set"
 
 
+def find_unknown_variables(environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield warnings about variables that look like ours and have no effect, with the closest known name."""
+    variables = (*(setting.env for setting in list_settings()), *FOLDER_VARIABLES, ACCOUNT_VARIABLE)
+    # Without the prefix that all of them share, which would make every name close to every other.
+    known = {variable.removeprefix("VISOR_") for variable in variables}
+    for name in sorted(environ):
+        if name.startswith("VISOR_") and name.removeprefix("VISOR_") not in known:
+            near = find_close_matches(name.removeprefix("VISOR_"), known)
+            hint = f"did you mean VISOR_{near[0]}?" if near else "`visor config show --effective` lists the settings"
+            yield f"{name} in the environment is not a setting: {hint}"
+
+
 def render_text(result: ConfigValidateResult, options: RenderOptions) -> str:
     status = f"{result.path} ok" if result.exists else f"{result.path} does not exist; using the defaults"
     warnings = (options.paint("yellow", sanitize(f"warning: {text}")) for text in result.warnings)
@@ -60,7 +81,7 @@ OP = Operation(
     name="config_validate",
     summary="Validate the config file and the environment.",
     doc="""Checks name, type and limits of every setting, and regular expressions. An invalid setting is a
-`config_error` with its place; a valid but suspicious one is a warning.""",
+`config_error` with its place; a valid but suspicious one is a warning, and so is an unknown `VISOR_…` variable.""",
     run=run,
     render_text=render_text,
     effect="local",

@@ -7,11 +7,12 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import SystemClock, format_timestamp
-from termvisor.errors import ConfirmationRequired, Conflict, StorageError
+from termvisor.clock import SystemClock
+from termvisor.errors import ConfirmationRequired, StateConflict, StorageError
 from termvisor.model.maintenance import DatabaseContents, RestoreSummary
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
+from termvisor.ops.render.results import copy_fields, format_optional_timestamp
 from termvisor.ops.render.text import RenderOptions, format_bytes, pluralize, sanitize
 from termvisor.settings import Paths, make_instance_folders
 from termvisor.system import files
@@ -32,14 +33,24 @@ class DbRestoreArgs(Struct, frozen=True, kw_only=True):
     yes: Annotated[bool, Meta(description="Do not ask for confirmation.")] = False
 
 
+class DatabaseContentsItem(Struct, frozen=True, kw_only=True):
+    """``version`` is the version of the schema, ``newest_at`` the time of the newest event."""
+
+    version: int
+    panes: int
+    lines: int
+    events: int
+    newest_at: str | None
+
+
 class DbRestoreResult(Struct, frozen=True, kw_only=True):
     """``present`` are the contents of the replaced database, ``kept`` its new path; both null if there was none."""
 
     path: str
     restored_from: str
     bytes: int
-    backup: DatabaseContents
-    present: DatabaseContents | None
+    backup: DatabaseContentsItem | None
+    present: DatabaseContentsItem | None
     kept: str | None
     is_dry_run: bool
 
@@ -52,7 +63,8 @@ async def run(services: Services, args: DbRestoreArgs) -> DbRestoreResult:
         # Compare first, so that the user sees both contents before confirming.
         summary = await _run_restore_worker("inspect_restore", file, paths.database)
         if not args.dry_run and not args.yes:
-            changes = f"- {_format_contents(summary.present)}\n+ {_format_contents(summary.backup)}"
+            present, backup = map(_build_contents_item, (summary.present, summary.backup))
+            changes = f"- {_format_contents(present)}\n+ {_format_contents(backup)}"
             raise ConfirmationRequired("replace the database with this backup?", shown=changes)
         if not args.dry_run:
             summary = await _run_restore_worker("restore_backup", file, paths.database, SystemClock().now())
@@ -60,11 +72,17 @@ async def run(services: Services, args: DbRestoreArgs) -> DbRestoreResult:
         path=paths.database,
         restored_from=file,
         bytes=summary.backup_bytes,
-        backup=summary.backup,
-        present=summary.present,
+        backup=_build_contents_item(summary.backup),
+        present=_build_contents_item(summary.present),
         kept=summary.kept,
         is_dry_run=args.dry_run,
     )
+
+
+def _build_contents_item(contents: DatabaseContents | None) -> DatabaseContentsItem | None:
+    if contents is None:
+        return None
+    return copy_fields(DatabaseContentsItem, contents, newest_at=format_optional_timestamp(contents.newest_at))
 
 
 @contextmanager
@@ -74,7 +92,7 @@ def hold_daemon_lock(paths: Paths) -> Iterator[None]:
     lock = files.acquire_lock(paths.daemon_lock)
     if lock is None:
         pid = files.read_lock_holder(paths.daemon_lock)
-        raise Conflict(f"the daemon is running (pid {pid})", hint="Stop it with `visor down`, then restore.")
+        raise StateConflict(f"the daemon is running (pid {pid})", hint="Stop it with `visor down`, then restore.")
     try:
         yield
     finally:
@@ -93,10 +111,10 @@ async def _run_restore_worker(function: str, *args: str | int) -> RestoreSummary
     )
 
 
-def _format_contents(contents: DatabaseContents | None) -> str:
+def _format_contents(contents: DatabaseContentsItem | None) -> str:
     if contents is None:
         return "no readable database"
-    newest = f", newest event {format_timestamp(contents.newest_at)}" if contents.newest_at else ""
+    newest = f", newest event {contents.newest_at}" if contents.newest_at else ""
     counts = (pluralize(contents.panes, "pane"), pluralize(contents.lines, "line"), pluralize(contents.events, "event"))
     return f"schema {contents.version}: {', '.join(counts)}{newest}"
 

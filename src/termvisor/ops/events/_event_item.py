@@ -16,7 +16,7 @@ from termvisor.model.event import EVENT_KINDS, EVENT_TYPES, Event, Scalar, is_ev
 from termvisor.model.ids import EventId
 from termvisor.ops.agents._pane_agents import check_agent_name
 from termvisor.ops.api.services import Services
-from termvisor.ops.render.results import copy_fields, format_optional_timestamp
+from termvisor.ops.render.results import copy_fields, format_optional_timestamp, format_time_fields
 from termvisor.ops.render.text import suggest_name
 from termvisor.redaction import redact
 
@@ -177,15 +177,32 @@ def build_event_item(event: Event, detection: Detection | None = None, workflow:
         at=format_timestamp(event.at),
         kind=event.kind,
         pane=event.pane,
-        data=event.data,
+        data=format_time_fields(event.data),
         detection=None if detection is None else build_detection_item(detection, workflow),
     )
 
 
-def parse_event_cursor(text: str) -> int:
+async def parse_event_cursor(services: Services, text: str) -> int:
     if not (text.isascii() and text.isdecimal()):
-        raise InvalidCursor(f"{text!r} is not an event cursor", details={"oldest": "0"})
+        oldest = str(await find_oldest_cursor(services))
+        raise InvalidCursor(f"{text!r} is not an event cursor", details={"oldest": oldest})
     return int(text)
+
+
+async def find_oldest_cursor(services: Services) -> int:
+    """Return the cursor before the oldest stored event."""
+    try:
+        await services.history.list_events(after=0, limit=1)
+    except InvalidCursor as error:  # retention has deleted the first events
+        return int(str(error.details["oldest"]))
+    return 0
+
+
+async def find_cursor_at(services: Services, since: int) -> int:
+    """Return the cursor before the first event at or after this time."""
+    oldest = await find_oldest_cursor(services)
+    events = await services.history.list_events(after=oldest, since=since, limit=1)
+    return events[0].id - 1 if events else await read_newest_cursor(services) or oldest
 
 
 def check_event_kind(kind: str | None) -> None:

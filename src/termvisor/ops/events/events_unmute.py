@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import EventNotFound
+from termvisor.errors import ObjectNotFound
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 
@@ -21,7 +21,7 @@ class EventsUnmuteResult(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, args: EventsUnmuteArgs) -> EventsUnmuteResult:
     if not await services.detections.mutes.end_mute(args.id):
-        raise EventNotFound(f"mute {args.id} not found", hint="`visor events mutes` lists them.")
+        raise ObjectNotFound(f"mute {args.id} not found", hint="`visor events mutes` lists them.")
     return EventsUnmuteResult(mute_id=args.id)
 
 

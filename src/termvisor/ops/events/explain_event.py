@@ -11,7 +11,7 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.events._event_item import SIGNAL_DESCRIPTIONS, EventItem, build_item_of_detection, find_detection
 from termvisor.ops.render.action_text import redact_fields
-from termvisor.ops.render.results import copy_fields
+from termvisor.ops.render.results import copy_fields, format_time_fields
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
@@ -69,7 +69,7 @@ async def run(services: Services, args: ExplainEventArgs) -> ExplainEventResult:
         rule=_build_rule_item(detection, services.detections.rules.get(detection.rule)),
         key=redact(detection.key),
         cooldown=detection.cooldown,
-        evidence=redact_fields(detection.evidence),
+        evidence=redact_fields(format_time_fields(detection.evidence)),
         lines=await _read_lines(services, detection),
         match_trace=services.detections.trace_match(detection),
     )

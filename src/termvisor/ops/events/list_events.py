@@ -60,7 +60,7 @@ async def run(services: Services, args: ListEventsArgs) -> EventListing:
     now = services.clock.now()
     _event_item.check_event_kind(args.kind)
     _event_item.check_detection_type(args.type)
-    after = None if args.since_cursor is None else _event_item.parse_event_cursor(args.since_cursor)
+    after = None if args.since_cursor is None else await _event_item.parse_event_cursor(services, args.since_cursor)
     # Read before the list, so that events stored in the meantime come after this cursor.
     reached = await _event_item.read_newest_cursor(services)
     items = tuple(

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import InvalidCursor
+from termvisor.clock import parse_timestamp
 from termvisor.model.detection.detection import DetectionFilter
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
@@ -29,6 +29,9 @@ class WatchEventsArgs(Struct, frozen=True, kw_only=True):
 
     since_cursor: Annotated[
         str | None, Meta(description="Start after this cursor; default: now.", extra={"also": ("--cursor",)})
+    ] = None
+    since: Annotated[
+        str | None, Meta(description="Start with the first event since this: ISO 8601, today, or an age such as 10m.")
     ] = None
     pane: PaneFilter = None
     kind: _event_item.KindFilter = None
@@ -83,22 +86,15 @@ async def read_event_pages(
 
 async def _resolve_start_cursor(services: Services, args: WatchEventsArgs) -> int:
     if args.since_cursor is not None:
-        return _event_item.parse_event_cursor(args.since_cursor)
-    return await _find_oldest_cursor(services) if args.once else await find_start_cursor(services)
+        return await _event_item.parse_event_cursor(services, args.since_cursor)
+    if args.since is not None:
+        return await _event_item.find_cursor_at(services, parse_timestamp(args.since, services.clock.now()))
+    return await _event_item.find_oldest_cursor(services) if args.once else await find_start_cursor(services)
 
 
 async def find_start_cursor(services: Services) -> int:
     """Return the cursor after the newest event."""
-    return await _event_item.read_newest_cursor(services) or await _find_oldest_cursor(services)
-
-
-async def _find_oldest_cursor(services: Services) -> int:
-    """Return the cursor before the oldest stored event."""
-    try:
-        await services.history.list_events(after=0, limit=1)
-    except InvalidCursor as error:  # retention has deleted the first events
-        return int(str(error.details["oldest"]))
-    return 0
+    return await _event_item.read_newest_cursor(services) or await _event_item.find_oldest_cursor(services)
 
 
 def render_text(result: _event_item.EventItem, options: RenderOptions) -> str:
@@ -110,9 +106,9 @@ OP = Operation(
     name="watch_events",
     summary="Stream events as they are stored; resumes from a cursor.",
     doc="""One line per event, in JSON one object per line. Each has a `cursor`; after an interruption, resume with
-`--since-cursor` and no event is lost or repeated. Without a cursor it starts with the next event; `--once` prints the
-events stored after the cursor and exits. `--type`, `--rule`, `--agent`, `--severity` and `--unhandled` select
-detections only.""",
+`--since-cursor` and no event is lost or repeated. `--since` starts at a time instead. Without both it starts with the
+next event; `--once` prints the events stored since then and exits. `--type`, `--rule`, `--agent`, `--severity` and
+`--unhandled` select detections only.""",
     run=run,
     render_text=render_text,
     is_stream=True,

@@ -6,6 +6,7 @@ from msgspec import Meta, Struct
 
 from termvisor.clock import format_timestamp
 from termvisor.model.agent.session import MessageRole
+from termvisor.model.event import EVENT_TYPES
 from termvisor.model.terminal.output import TextSource
 from termvisor.model.terminal.search_query import SearchHit, SearchQuery, SearchRanking
 from termvisor.ops.api.operation import Operation, OperationExample
@@ -15,6 +16,7 @@ from termvisor.ops.render import results
 from termvisor.ops.render.text import RenderOptions, format_age, pluralize, sanitize
 from termvisor.redaction import Redactor
 
+_MAX_LIMIT = 10_000
 # Characters before and after the first match of a snippet.
 _SNIPPET_CONTEXT_CHARS = 60
 
@@ -29,7 +31,9 @@ class SearchHistoryArgs(Struct, frozen=True, kw_only=True):
             extra={"positional": "rest"},
         ),
     ]
-    limit: Annotated[int, Meta(description="Maximum number of hits.", ge=1, le=10_000, extra={"short": ("-n",)})] = 20
+    limit: Annotated[
+        int, Meta(description="Maximum number of hits.", ge=1, le=_MAX_LIMIT, extra={"short": ("-n",)})
+    ] = 20
     pane: _pane_reference.PaneFilter = None
     since: Annotated[
         str | None, Meta(description="Only hits since this time: ISO 8601, today, or an age such as 10m.")
@@ -66,11 +70,12 @@ class HitItem(Struct, frozen=True, kw_only=True):
 
 
 class HitsSummary(Struct, frozen=True, kw_only=True):
-    """``is_complete`` is false if older hits may exist that were not searched."""
+    """``is_complete`` is false if there are more hits, or may be: ``more`` says how to get them."""
 
     hits: int
     panes: int
     is_complete: bool
+    more: str = ""
 
 
 class HitListing(results.BaseListing, frozen=True, kw_only=True):
@@ -92,15 +97,40 @@ async def run(services: Services, args: SearchHistoryArgs) -> HitListing:
             rank=args.rank,
             limit=args.limit,
             context=args.context,
+            known_names=await _list_known_names(services),
         )
     )
     identities = await _pane_reference.identify_all_panes(services)
     items = tuple(_build_hit_item(hit, identities, now, is_snippet=args.snippets) for hit in result.hits)
     filters = results.build_filters(text=args.text, pane=args.pane, since=args.since, until=args.until, rank=args.rank)
     summary = HitsSummary(
-        hits=len(items), panes=len({item.identity.id for item in items}), is_complete=result.is_complete
+        hits=len(items),
+        panes=len({item.identity.id for item in items}),
+        is_complete=result.is_complete,
+        more="" if result.is_complete else _suggest_more(args, len(items)),
     )
     return HitListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items)
+
+
+async def _list_known_names(services: Services) -> dict[str, tuple[str, ...]]:
+    """Return the names that filters may have before anything stored has them."""
+    rules = services.detections.rules.values()
+    return {
+        "agent": tuple(kind.name for kind in await services.agents.list_kinds()),
+        "rule": tuple(rule.id for rule in rules),
+        "event": (*EVENT_TYPES, *(rule.event for rule in rules)),
+    }
+
+
+def _suggest_more(args: SearchHistoryArgs, hits: int) -> str:
+    """Return how to get the hits that were cut off."""
+    if hits < args.limit or args.limit == _MAX_LIMIT:
+        return "there may be more: narrow the query, for example with since:1d"
+    return f"more: --limit {min(_MAX_LIMIT, 5 * args.limit)}"
+
+
+def get_hint(result: HitListing) -> str | None:
+    return result.summary.more or None
 
 
 def _build_hit_item(
@@ -145,7 +175,7 @@ def render_text(result: HitListing, options: RenderOptions) -> str:
     rows = ("\n--\n" if has_context else "\n").join(groups)
     if options.is_quiet:
         return rows
-    more = "" if result.summary.is_complete else "; there may be more, narrow the query"
+    more = f"; {hint}" if (hint := get_hint(result)) else ""
     return f"{rows}\n\n{pluralize(result.summary.hits, 'hit')}{more}" if groups else f"No hits{more}."
 
 
@@ -192,6 +222,14 @@ seen; `since:` and `until:` then select rows that were visible in that period. `
 conversations that agents store, by `role:user` and `role:assistant`; results of tools are not included.""",
     run=run,
     render_text=render_text,
+    get_hint=get_hint,
+    get_exit_status=lambda result: 0 if result.items else 1,
+    exit_statuses=(
+        (0, "At least one hit."),
+        (1, "No hit."),
+        (2, "The query is malformed, or names an unknown session, target, agent, rule or event."),
+        (4, "Pane not found."),
+    ),
     examples=(
         OperationExample("search error since:1h", "find `error` in the last hour"),
         OperationExample(

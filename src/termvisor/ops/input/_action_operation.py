@@ -4,7 +4,7 @@ An acting operation builds a request, which `policy explain` and a dry run only 
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from msgspec import Meta, Struct, structs
 
@@ -13,7 +13,9 @@ from termvisor.model.action.action import Action
 from termvisor.model.action.approval import PolicyAnswer
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.model.terminal.pane import PaneView
+from termvisor.model.agent.state import PRECEDENCE
+from termvisor.model.terminal.pane import ActivityKind, PaneView
+from termvisor.ops.agents._pane_agents import parse_state_names
 from termvisor.ops.api.operation import Operation
 from termvisor.ops.api.services import Services
 from termvisor.ops.approvals import _approval_item
@@ -22,8 +24,32 @@ from termvisor.ops.render.action_text import describe_action, format_actor
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
+REQUIRABLE_STATES: tuple[str, ...] = tuple(dict.fromkeys((*PRECEDENCE, *get_args(ActivityKind))))
+"""The states of agents and the activities of panes."""
 # What the caller approves in advance: nothing, this action, or this kind of action for the session.
 ApprovalMode = Literal["none", "once", "session"]
+
+
+IfRuntime = Annotated[
+    int | None, Meta(description="Require this agent process: the `runtime` of `visor status` and of events.")
+]
+IfState = Annotated[
+    str | None,
+    Meta(description="Require one of these agent states (idle,completed) or activities (prompt, alt_screen)."),
+]
+IfUpdatedWithin = Annotated[
+    Annotated[float, Meta(gt=0)] | None, Meta(description="Require output within this many seconds.")
+]
+IfScreen = Annotated[
+    Annotated[str, Meta(min_length=1)] | None,
+    Meta(description="Require this text, or /pattern/ between slashes, on the screen."),
+]
+IfPrompt = Annotated[bool, Meta(description="Require a shell at its prompt.")]
+IfReady = Annotated[bool, Meta(description="Require that the program reported `ready` since its last command started.")]
+IfTail = Annotated[
+    Annotated[str, Meta(min_length=1)] | None, Meta(description="Require that the last lines match this pattern.")
+]
+Stable = Annotated[float, Meta(description="Require that they have not changed for this many seconds.", ge=0, le=3600)]
 
 
 class ActionArgs(Struct, frozen=True, kw_only=True):
@@ -46,28 +72,15 @@ class ActionArgs(Struct, frozen=True, kw_only=True):
 class PreconditionArgs(ActionArgs, frozen=True, kw_only=True):
     """Preconditions; if one fails, nothing is executed."""
 
-    if_runtime: Annotated[int | None, Meta(description="Require this process id in the pane.")] = None
-    if_state: Annotated[
-        str | None, Meta(description="Require this activity of the pane: prompt, command, alt_screen, …")
-    ] = None
-    if_updated_within: Annotated[
-        Annotated[float, Meta(gt=0)] | None, Meta(description="Require output within this many seconds.")
-    ] = None
-    if_screen: Annotated[
-        Annotated[str, Meta(min_length=1)] | None,
-        Meta(description="Require this text, or /pattern/ between slashes, on the screen."),
-    ] = None
-    if_prompt: Annotated[bool, Meta(description="Require a shell at its prompt.")] = False
-    if_ready: Annotated[
-        bool, Meta(description="Require that the program reported `ready` since its last command started.")
-    ] = False
-    if_tail: Annotated[
-        Annotated[str, Meta(min_length=1)] | None, Meta(description="Require that the last lines match this pattern.")
-    ] = None
+    if_runtime: IfRuntime = None
+    if_state: IfState = None
+    if_updated_within: IfUpdatedWithin = None
+    if_screen: IfScreen = None
+    if_prompt: IfPrompt = False
+    if_ready: IfReady = False
+    if_tail: IfTail = None
     lines: Annotated[int, Meta(description="Number of last lines that --if-tail checks.", ge=1, le=1000)] = 5
-    stable: Annotated[
-        float, Meta(description="Require that they have not changed for this many seconds.", ge=0, le=3600)
-    ] = 0.0
+    stable: Stable = 0.0
 
 
 def get_approval_mode(args: ActionArgs) -> ApprovalMode:
@@ -76,21 +89,26 @@ def get_approval_mode(args: ActionArgs) -> ApprovalMode:
 
 
 def build_preconditions(args: ActionArgs) -> Preconditions:
-    """Return the preconditions given by the arguments."""
+    """Return the preconditions given by the arguments. Raises BadRequest for an unknown state."""
     preconditions = Preconditions(owner=args.owner, force_stale=args.force_stale, wait_for_answer=args.wait_answer_secs)
     # Operations whose effect does not depend on what the pane shows offer no preconditions on it.
     if not isinstance(args, PreconditionArgs):
         return preconditions
+    return add_guards(preconditions, args, args.lines)
+
+
+def add_guards(preconditions: Preconditions, args: Any, tail_lines: int) -> Preconditions:
+    """Return the preconditions with the conditions in the fields `if_…` and `stable` of the arguments."""
     return structs.replace(
         preconditions,
         runtime=args.if_runtime,
-        state=args.if_state,
+        states=frozenset() if args.if_state is None else parse_state_names(args.if_state, REQUIRABLE_STATES),
         updated_within=args.if_updated_within,
         screen=args.if_screen,
         at_prompt=args.if_prompt,
         is_ready=args.if_ready,
         tail=args.if_tail,
-        tail_lines=args.lines,
+        tail_lines=tail_lines,
         stable_for=args.stable,
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from termvisor.errors import NotFound
+from termvisor.errors import AgentNotFound
 from termvisor.model.action.action import Action
 from termvisor.model.action.outcome import AgentChannel
 from termvisor.model.terminal.pane import PaneView
@@ -48,11 +48,11 @@ def declare_agent_command(*, build_action: Callable[[PaneView, str, Any], Action
 
 
 async def resolve_agent(services: Services, reference: str) -> tuple[PaneView, str]:
-    """Return the pane and the name of the agent in it. Raises NotFound."""
+    """Return the pane and the name of the agent in it. Raises AgentNotFound."""
     pane = await resolve_pane(services, reference)
     view = (await services.agents.list_views(pane.id)).get(pane.id)
     if view is None:
-        raise NotFound(f"no agent found in pane {pane.id}", hint="`visor panes` shows which panes run an agent.")
+        raise AgentNotFound(f"no agent found in pane {pane.id}", hint="`visor panes` shows which panes run an agent.")
     return pane, view.state.agent
 
 

@@ -68,7 +68,7 @@ class SendTextResult(_action_operation.ActionResult, frozen=True, kw_only=True):
     is_repeated: bool = False
     would_type: str | None = None
     cursor: str | None = None
-    """Output after this cursor was printed after the text was typed."""
+    """Output after this cursor was printed after the text was typed, and states after it began after it was sent."""
     pattern_matched: bool | None = None
     wait_ended: Literal["matched", "timeout", "pane_gone"] | None = None
     waited: WaitForResult | None = None
@@ -108,7 +108,7 @@ async def run(services: Services, args: SendTextArgs) -> SendTextResult:
         channel=outcome.channel,
         bytes_sent=outcome.bytes_sent,
         is_repeated=outcome.is_repeated,
-        cursor=format_cursor(pane, LinePosition(before, rewritten_at)),
+        cursor=format_cursor(pane, LinePosition(before, rewritten_at), outcome.sent_at),
     )
     if wait_args is None or outcome.status != "delivered":
         return sent
@@ -208,6 +208,9 @@ screen. Otherwise `details.why` is `dialog_open`, `composer_not_empty` or `unkno
 
 `status` says what was verified: `delivered`, `typed_not_submitted` (check the pane before you continue) or `unknown`
 (do not resend without checking). With `--key`, a repeated call returns the result of the first one and types nothing.
+
+`cursor` marks this moment: `visor wait-for <pane> --state idle,completed --since <cursor>` waits for a state that began
+after the text was sent, never for the one before.
 
 `--wait-for` then waits for a line printed after the echo of the text; `pattern_matched` says whether it appeared. Put
 words that begin with - after `--`.

@@ -1,8 +1,9 @@
 """Format and parse cursors, which mark how far a client has read the text of a pane.
 
 A cursor is `<pane>:<line number>`. If the pane's program rewrites lines on its screen, `.<time>` follows, the time of
-the last rewrite, so that lines rewritten later are read again. Nothing is skipped silently: a cursor of another pane,
-or one before the oldest stored line, raises InvalidCursor.
+the last rewrite, so that lines rewritten later are read again. The cursor of a sent text ends with `@<time>`: states of
+the agent that began later were reached after it. Nothing is skipped silently: a cursor of another pane, or one before
+the oldest stored line, raises InvalidCursor.
 """
 
 import re
@@ -14,12 +15,23 @@ from termvisor.ops.api.services import Services
 
 # Smaller than every line number.
 BEFORE_FIRST_LINE = -1
-_CURSOR = re.compile(r"(\d{1,18}):(-?\d{1,18})(?:\.([0-9a-f]{1,12}))?", re.ASCII)
+_CURSOR = re.compile(r"(\d{1,18}):(-?\d{1,18})(?:\.([0-9a-f]{1,12}))?(?:@([0-9a-f]{1,16}))?", re.ASCII)
 
 
-def format_cursor(pane: PaneId, position: LinePosition) -> str:
+def format_cursor(pane: PaneId, position: LinePosition, sent_at: int = 0) -> str:
     rewritten = f".{position.rewritten_at:x}" if position.rewritten_at else ""
-    return f"{pane}:{position.number}{rewritten}"
+    return f"{pane}:{position.number}{rewritten}" + (f"@{sent_at:x}" if sent_at else "")
+
+
+def parse_sent_time(pane: PaneId, cursor: str) -> int:
+    """Return the time in the cursor of a sent text. Raises InvalidCursor, also for a cursor without a time."""
+    match = _CURSOR.fullmatch(cursor)
+    if match is None or match[1] != str(pane) or not match[4]:
+        what = "a cursor" if match is None or match[1] != str(pane) else "the cursor of a sent text"
+        raise InvalidCursor(
+            f"{cursor!r} is not {what} of pane {pane}", hint="Pass the `cursor` that `visor send` answered."
+        )
+    return int(match[4], 16)
 
 
 async def find_last_cursor(services: Services, pane: PaneId) -> str:

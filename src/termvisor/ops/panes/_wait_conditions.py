@@ -159,10 +159,10 @@ async def explain_missed_command(services: Services, pane: PaneView) -> str:
 
 
 class StateCondition(WaitCondition):
-    """The agent is in one of the states. Raises AgentNotFound if an agent that was seen ends."""
+    """The agent is in one of the states, which began after ``after``. Raises AgentNotFound if a seen agent ends."""
 
-    def __init__(self, services: Services, states_text: str):
-        self._services, self._states_text = services, states_text
+    def __init__(self, services: Services, states_text: str, after: int = -1):
+        self._services, self._states_text, self._after = services, states_text, after
         self._states: frozenset[StateName] = parse_state_filter(states_text)
         self._agent_process: int | None = None
 
@@ -178,7 +178,8 @@ class StateCondition(WaitCondition):
         if view is None:
             return None
         self._agent_process = view.state.runtime
-        return ConditionResult(outcome="state", view=view) if view.state.value in self._states else None
+        is_met = view.state.value in self._states and view.began_at > self._after
+        return ConditionResult(outcome="state", view=view) if is_met else None
 
 
 class GoneCondition(WaitCondition):

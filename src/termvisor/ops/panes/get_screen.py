@@ -84,7 +84,7 @@ def _build_result(pane: PaneView, screen: Screen) -> ScreenText:
         screen,
         identity=identify_pane(pane),
         at=format_timestamp(screen.at),
-        rows=tuple(Redactor().redact_lines(screen.rows)),
+        rows=tuple(Redactor().redact_screen(screen.rows, screen.cursor_y)),
         is_alternate=screen.alternate,
         screen=screen.id or None,
     )

@@ -5,12 +5,15 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, structs
 
 from termvisor.clock import format_timestamp
+from termvisor.errors import BadRequest
+from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.terminal.command import ShellCommand
 from termvisor.model.terminal.output import Gap, GapCause, Line, LinePosition
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.history._shell_command import CommandFacts, build_command_facts, read_command_output, resolve_command
+from termvisor.ops.input import _action_operation
 from termvisor.ops.panes._pane_reference import PaneIdentity, PaneReference, identify_pane, resolve_pane
 from termvisor.ops.panes._text_cursor import find_last_cursor, find_last_line_number, format_cursor, parse_cursor
 from termvisor.ops.render.results import format_optional_timestamp
@@ -19,11 +22,17 @@ from termvisor.redaction import Redactor, redact
 
 
 class GetTextArgs(Struct, frozen=True, kw_only=True):
-    """The pane, and which part of its text."""
+    """The pane, which part of its text, and conditions on the pane."""
 
     pane: PaneReference
     tail: Annotated[
-        int, Meta(description="Number of lines from the end.", ge=1, le=100_000, extra={"short": ("-n",)})
+        int,
+        Meta(
+            description="Number of lines from the end; --if-tail checks as many.",
+            ge=1,
+            le=100_000,
+            extra={"short": ("-n",), "also": ("--lines",)},
+        ),
     ] = 50
     since: Annotated[str | None, Meta(description="Only lines after this cursor (from an earlier result).")] = None
     limit: Annotated[int, Meta(description="Maximum number of lines with --since or --command.", ge=1, le=100_000)] = (
@@ -33,7 +42,17 @@ class GetTextArgs(Struct, frozen=True, kw_only=True):
         str | None, Meta(description="Only the output of one command: `last` or an id from list-commands.")
     ] = None
     numbers: Annotated[bool, Meta(description="Also return each line with its number and time.")] = False
-    escapes: Annotated[bool, Meta(description="Return the screen with colours; stored text has none.")] = False
+    escapes: Annotated[
+        bool, Meta(description="Keep colours: the last lines as tmux shows them, because stored text has none.")
+    ] = False
+    if_runtime: _action_operation.IfRuntime = None
+    if_state: _action_operation.IfState = None
+    if_updated_within: _action_operation.IfUpdatedWithin = None
+    if_screen: _action_operation.IfScreen = None
+    if_prompt: _action_operation.IfPrompt = False
+    if_ready: _action_operation.IfReady = False
+    if_tail: _action_operation.IfTail = None
+    stable: _action_operation.Stable = 0.0
 
 
 class TextLine(Struct, frozen=True, kw_only=True):
@@ -79,8 +98,13 @@ async def run(services: Services, args: GetTextArgs) -> PaneText:
     pane = await resolve_pane(services, args.pane)
     # Include everything printed before this call, not only what the pipeline has stored so far.
     await services.panes.wait_until_stored()
+    conditions = _action_operation.add_guards(Preconditions(), args, args.tail)
+    if conditions != Preconditions(tail_lines=args.tail):
+        await services.gate.check_conditions(pane.id, conditions)
     if args.escapes:
-        return await _read_screen_text(services, pane)
+        if args.since is not None or args.command is not None:
+            raise BadRequest("stored text has no colours", hint="Omit --escapes, or --since and --command.")
+        return await _read_screen_text(services, pane, args.tail)
     if args.command is not None:
         command = await resolve_command(services, pane.id, args.command)
         return await _read_command_text(services, pane, command, args)
@@ -141,8 +165,8 @@ def build_text_line(line: Line) -> TextLine:
     return TextLine(number=line.number, at=format_timestamp(line.at), text=line.text)
 
 
-async def _read_screen_text(services: Services, pane: PaneView) -> PaneText:
-    screen = await services.panes.capture_screen(pane.id, escapes=True)
+async def _read_screen_text(services: Services, pane: PaneView, lines: int) -> PaneText:
+    screen = await services.panes.capture_screen(pane.id, escapes=True, lines=lines)
     return PaneText(
         identity=identify_pane(pane),
         source="screen",
@@ -224,6 +248,9 @@ oldest valid one. Output that could not be captured is listed in `gaps`. The inc
 below it, is in `pending`. A program may rewrite lines that are still on its screen; with `--since` they are returned
 again, before the new ones, and counted in `rewritten`.
 
+`--escapes` keeps colours. With conditions such as `--if-prompt` the pane is checked first; if one does not hold,
+nothing is returned. `view-output` is the same command.
+
 `--command` selects the output of one command, from its first line; page through it with `--limit` and `--since`.
 `lines_gone` counts its lines deleted by retention. `last` is the command that started last, running or not.""",
     run=run,
@@ -231,6 +258,7 @@ again, before the new ones, and counted in `rewritten`.
     examples=(
         OperationExample("get-text 7", "show the last 50 lines of pane 7"),
         OperationExample("get-text work:1.0 --tail 200", "show 200 lines, by tmux position"),
+        OperationExample("view-output 7 --lines 20 --if-prompt", "show 20 lines, only if the shell is at its prompt"),
         OperationExample("get-text 7 --command last", "show the output of the last command"),
         OperationExample("robot get-text 7 --since 7:1042", "read new lines after a cursor, as JSON"),
     ),

@@ -127,7 +127,7 @@ OP = Operation(
     name="list_sessions",
     aliases=("sessions",),
     summary="List sessions with totals of their panes and agents.",
-    doc="""`attached` is the number of attached clients, as the multiplexer reports it. `top_state` is the most
+    doc="""`attached` is the number of attached clients, without those of Termvisor. `top_state` is the most
 important state among the agents. Sessions of the same name on two servers are listed separately, unless
 `--group-by session-name` merges them.""",
     run=run,

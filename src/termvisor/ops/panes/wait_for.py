@@ -22,7 +22,13 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.history._shell_command import CommandFacts, build_command_facts, format_duration, format_exit_code
 from termvisor.ops.panes import _wait_conditions
 from termvisor.ops.panes._pane_reference import PaneIdentity, PaneReference, identify_pane, resolve_pane
-from termvisor.ops.panes._text_cursor import find_last_cursor, find_last_line_number, format_cursor, parse_cursor
+from termvisor.ops.panes._text_cursor import (
+    find_last_cursor,
+    find_last_line_number,
+    format_cursor,
+    parse_cursor,
+    parse_sent_time,
+)
 from termvisor.ops.panes.get_text import TextLine, build_text_line
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
@@ -39,9 +45,10 @@ class WaitForArgs(Struct, frozen=True, kw_only=True):
     regex: Annotated[bool, Meta(description="The pattern is a regular expression (RE2 syntax).")] = False
     timeout_secs: Annotated[float, Meta(description="Time out after this many seconds.", ge=0, le=604_800)] = 30.0
     tail: Annotated[int, Meta(description="Search this many past lines first.", ge=0, le=100_000)] = 200
-    since: Annotated[str | None, Meta(description="Search the output after this cursor first, instead of --tail.")] = (
-        None
-    )
+    since: Annotated[
+        str | None,
+        Meta(description="Search the output after this cursor instead of --tail; with --state: the cursor of a send."),
+    ] = None
     command_finished: Annotated[
         bool, Meta(description="Wait until a command ends: the running one, or the first one started after --since.")
     ] = False
@@ -113,7 +120,8 @@ async def _build_condition(services: Services, pane: PaneView, args: WaitForArgs
     if args.gone:
         return _wait_conditions.GoneCondition()
     if args.state is not None:
-        return _wait_conditions.StateCondition(services, args.state)
+        after = -1 if args.since is None else parse_sent_time(pane.id, args.since)
+        return _wait_conditions.StateCondition(services, args.state, after)
     if args.quiet_for is not None:
         return _wait_conditions.QuietCondition(services, args.quiet_for)
     return _wait_conditions.PatternCondition(services, build_matcher(args), await _find_start(services, pane, args))
@@ -164,11 +172,17 @@ def _check_pane_exists(pane: PaneView, cursor: str, args: WaitForArgs) -> None:
 async def _build_timeout_error(services: Services, pane: PaneView, args: WaitForArgs) -> TimedOut:
     return TimedOut(
         f"timed out after {args.timeout_secs:g} s waiting for pane {pane.id}",
-        hint=await _wait_conditions.explain_missed_command(services, pane)
-        if args.command_finished and args.since is None
-        else None,
+        hint=await _explain_timeout(services, pane, args),
         details={"pane": pane.id, "cursor": await find_last_cursor(services, pane.id)},
     )
+
+
+async def _explain_timeout(services: Services, pane: PaneView, args: WaitForArgs) -> str | None:
+    if args.state is not None and args.since is not None:
+        return f"Its state has not changed to that since the cursor; `visor explain {pane.id}` shows the evidence."
+    if args.command_finished and args.since is None:
+        return await _wait_conditions.explain_missed_command(services, pane)
+    return None
 
 
 UpdateSubscriptions = tuple[Subscription[PaneId], Subscription[Event], Subscription[StateChange]]
@@ -251,7 +265,8 @@ one. To send a command and wait for it, take the `cursor` of an earlier result, 
 at once. Without a cursor, a command that ended before the call is not found. The outcome is `finished` with
 `command.exit_code`, or `lost` if the shell never reported the end.
 
-`--state` waits for the agent in the pane and returns at once if it is already in that state. An agent that has not
+`--state` waits for the agent in the pane and returns at once if it is already in that state. With the `cursor` of
+`visor send` as `--since` only a state counts that began after the text was sent. An agent that has not
 started yet is awaited; one that exits first is `agent_not_found`.
 
 A pane that closes first is `pane_not_found`, a timeout is `timeout`; both have the cursor to continue from.""",
@@ -271,6 +286,9 @@ A pane that closes first is `pane_not_found`, a timeout is `timeout`; both have 
             "robot wait-for 7 --command-finished --since 7:1042", "wait for a command sent after a cursor"
         ),
         OperationExample("wait-for 7 --state waiting,completed,idle", "wait until the agent needs you or is done"),
+        OperationExample(
+            "robot wait-for 7 --state completed,idle --since 7:1042@18a0f3c2b1d4e500", "wait for the end of a sent task"
+        ),
         OperationExample("wait-for 7 --quiet-for 10", "wait for ten seconds without output"),
         OperationExample("wait-for 7 --gone", "wait until the pane closes"),
     ),

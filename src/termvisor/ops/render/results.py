@@ -1,12 +1,13 @@
 """Build and render results that many operations share: listings with filters, copied fields, timestamps and ages."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from termvisor.clock import compute_seconds_between, format_timestamp, parse_timestamp
+from termvisor.model.event import Scalar
 from termvisor.ops.api.envelope import SCHEMA_VERSION
 from termvisor.ops.render.text import RenderOptions, TableColumn, render_table
 
@@ -45,6 +46,14 @@ def count_values(values: Iterable[str]) -> dict[str, int]:
 
 def format_optional_timestamp(at: int | None) -> str | None:
     return None if at is None else format_timestamp(at)
+
+
+def format_time_fields(fields: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Return the fields of an event or of evidence with instants (``…_at``), stored as integers, as ISO 8601."""
+    return {
+        name: format_timestamp(value) if name.endswith("_at") and isinstance(value, int) and value else value
+        for name, value in fields.items()
+    }
 
 
 def compute_age(at: int | None, now: int) -> float | None:

@@ -15,7 +15,7 @@ from termvisor.detection.packs.lint import LintResult, lint_rules
 from termvisor.detection.packs.loader import PACK_FILE, get_user_folder
 from termvisor.detection.packs.rule_file import render_pack_file, render_rule_file
 from termvisor.detection.packs.rule_tester import RuleTestResult, try_rule
-from termvisor.errors import BadRequest, NotFound
+from termvisor.errors import BadRequest, ObjectNotFound
 from termvisor.model.detection.rule import Rule
 from termvisor.model.did_you_mean import find_close_matches
 from termvisor.ops.api.services import Services
@@ -75,16 +75,16 @@ def find_rule(packs: RulePacks, name: str) -> Rule:
         return rule
     near = find_close_matches(name, [rule.id for rule in packs.rules])
     hint = f"Did you mean {' or '.join(near)}?" if near else "`visor rules list` shows all."
-    raise NotFound(f"rule {name!r} not found", hint=hint, details={"nearest": near})
+    raise ObjectNotFound(f"rule {name!r} not found", hint=hint, details={"nearest": near})
 
 
 def check_known_name(field: str, name: str | None, known_names: Iterable[str]) -> None:
-    """Raise BadRequest for an unknown name that is close to a known one. Other unknown names just match no rule."""
-    names = sorted(set(known_names))
-    if name is not None and name not in names and (near := find_close_matches(name, names)):
-        raise BadRequest(
-            f"no rule has the {field} {name!r}", hint=f"Did you mean {near[0]}?", details={"nearest": near}
-        )
+    """Raise BadRequest for an unknown name, with the closest known ones."""
+    names = sorted({*known_names} - {""})
+    if name is not None and name not in names:
+        near = find_close_matches(name, names)
+        hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(names)}."
+        raise BadRequest(f"no rule has the {field} {name!r}", hint=hint, details={"nearest": near})
 
 
 async def lint_packs(services: Services, path: str | None) -> LintResult:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import NotFound
+from termvisor.errors import ObjectNotFound
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.text import RenderOptions, pluralize, sanitize
@@ -37,7 +37,7 @@ class RulesLintResult(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, args: RulesLintArgs) -> RulesLintResult:
     if args.path is not None and not os.path.exists(args.path):
-        raise NotFound(f"{args.path} not found", hint="Name a rule file, a pack, or a directory of packs.")
+        raise ObjectNotFound(f"{args.path} not found", hint="Name a rule file, a pack, or a directory of packs.")
     lint = await lint_packs(services, args.path)
     return RulesLintResult(rules=len(lint.rules), packs=lint.packs, troubles=lint.problems, doubts=lint.warnings)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import BadRequest, Conflict, Unavailable
+from termvisor.errors import BadRequest, StateConflict, Unavailable
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.text import RenderOptions, sanitize
@@ -63,7 +63,7 @@ def _write_new_file(path: str, text: str, *, may_exist: bool = False) -> None:
     # The pack file is shared by all rules of the pack; only the rule itself must be new.
     except FileExistsError:
         if not may_exist:
-            raise Conflict(f"{path} already exists", hint="Edit it, or choose another id.") from None
+            raise StateConflict(f"{path} already exists", hint="Edit it, or choose another id.") from None
     except OSError as error:
         raise Unavailable(f"cannot write {path}: {error.strerror}") from error
 

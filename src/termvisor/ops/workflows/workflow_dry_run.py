@@ -27,7 +27,8 @@ class WorkflowDryRunArgs(Struct, frozen=True, kw_only=True):
 
 class DryRunStepItem(Struct, frozen=True, kw_only=True):
     """``verdict`` is the policy's current verdict on an action, and ``why``; ``refused`` is a failed precondition of
-    the pane. ``assumed`` is what the dry run assumed: an answer, a text that appears, a time that passes.
+    the pane, and ``ends_run`` tells that it will fail in the run too. ``assumed`` is what the dry run assumed: an
+    answer, a text that appears, a time that passes.
     """
 
     number: int
@@ -38,6 +39,7 @@ class DryRunStepItem(Struct, frozen=True, kw_only=True):
     why: str
     refused: str
     assumed: str
+    ends_run: bool = False
 
 
 class WorkflowDryRunResult(Struct, frozen=True, kw_only=True):
@@ -94,10 +96,16 @@ OP = Operation(
     name="workflow_dry_run",
     summary="Show what a workflow would do in a pane, with the verdict on each step.",
     doc="""Reads the live pane, assumes that everything it waits for happens, and checks every action against the
-policy. `ask` means that the action requires approval; `refused` is a precondition that the pane does not meet now.""",
+policy. `ask` means that the action requires approval; `refused` is a precondition that the pane does not meet now. A
+text that the program in the pane cannot take, such as several lines without bracketed paste, ends the dry run.""",
     run=run,
     render_text=render_dry_run,
-    exit_statuses=((4, "Workflow or pane not found."),),
+    get_exit_status=lambda result: 1 if any(step.ends_run for step in result.steps) else 0,
+    exit_statuses=(
+        (0, "The workflow would run to its end, as far as that is known."),
+        (1, "A step would be refused because of its text."),
+        (4, "Workflow or pane not found."),
+    ),
     examples=(
         OperationExample("workflow dry-run handle_compaction 7", "as a table"),
         OperationExample("robot workflow dry-run handle_compaction 7", "as JSON"),

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import Refused
+from termvisor.errors import NotPermitted
 from termvisor.model.action.action import RunWorkflow
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.ops.api.operation import Operation, OperationExample
@@ -42,7 +42,7 @@ async def run(services: Services, args: WorkflowRunArgs) -> WorkflowRunResult:
     # Checked before the gate, because a workflow that is off must not create an approval request.
     if (info := find_workflow(services, args.name)).mode == "off":
         hint = f"Enable it: `visor config set workflow_modes {info.name}=ask`."
-        raise Refused(f"workflow {info.name} is off", hint=hint)
+        raise NotPermitted(f"workflow {info.name} is off", hint=hint)
     # Starting a workflow is an action like any other: the policy applies, and it is written to the audit log.
     await services.gate.run(RunWorkflow(workflow=args.name, pane=pane, is_forced=args.force), Preconditions())
     started = await services.workflows.start_run(args.name, pane, services.gate.actor, force=args.force)

@@ -9,7 +9,7 @@ from typing import cast
 
 import apsw
 
-from termvisor.errors import Conflict
+from termvisor.errors import StateConflict
 from termvisor.model.maintenance import DatabaseContents
 from termvisor.store.sqlite.database import Connection
 
@@ -59,7 +59,9 @@ def claim_path(path: str) -> str:
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError as error:
-        raise Conflict(f"{path} already exists", hint="Choose another file name, or move this file away.") from error
+        raise StateConflict(
+            f"{path} already exists", hint="Choose another file name, or move this file away."
+        ) from error
     return f"{path}.part"
 
 

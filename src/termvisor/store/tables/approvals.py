@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from termvisor.errors import BadRequest, Conflict
+from termvisor.errors import BadRequest, StateConflict
 from termvisor.model.action.approval import Approval, ApprovalState, ApprovalVote, Permit, PermitScope, Reservation
 from termvisor.model.action.audit import AuditEntry
 from termvisor.model.ids import PaneId
@@ -150,7 +150,7 @@ def _answer(connection: Connection, number: int, vote: ApprovalVote, entry: Audi
         raise BadRequest(f"approval request {number} not found", hint="`visor inbox` lists the open requests.")
     if approval.state != "open" or approval.expires_at <= vote.at:
         state: ApprovalState = "expired" if approval.state == "open" else approval.state
-        raise Conflict(
+        raise StateConflict(
             f"approval request {number} {_CLOSED_TEXT[state]}", hint="Repeat the action to create a new request."
         )
     connection.execute(

@@ -61,6 +61,8 @@ class AuditTable(StoreTable):
             "? IN (actor ->> '$.kind', actor ->> '$.name')": filters.actor,
             "entry ->> '$.outcome' = ?": filters.outcome,
             "correlation = ?": filters.correlation,
+            # The correlation of an effect is that of its cause with more parts: event, run, step, attempt.
+            "instr(correlation || '.', ? || '.') = 1": filters.cause,
             "entry ->> '$.undoes' = ?": filters.undoes,
             "at >= ?": filters.since,
             "at <= ?": filters.until,

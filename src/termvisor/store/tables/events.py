@@ -63,5 +63,6 @@ def _check_cursor(connection: Connection, after: int) -> None:
     oldest = newest if first is None else first - 1
     if not oldest <= after <= newest:
         raise InvalidCursor(
-            f"cursor {after} is not between {oldest} and {newest}", details={"oldest": oldest, "newest": newest}
+            f"cursor {after} is not between {oldest} and {newest}",
+            details={"oldest": str(oldest), "newest": str(newest)},
         )

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from termvisor.errors import InternalError
-from termvisor.model.ids import PaneId
+from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.store.sqlite.database import Connection
 from termvisor.store.sqlite.table import StoreTable, encode_json, run_read, run_write
@@ -57,6 +57,14 @@ class PaneTable(StoreTable):
             row,
         )
         return PaneId(connection.last_insert_rowid()), True
+
+    @run_read
+    def find_newest(self, connection: Connection, server: ServerInstance, mux_id: MuxPaneId) -> StoredPane | None:
+        """Return the newest instance of a pane, even if it is gone."""
+        key = (server.target, server.socket, server.pid, server.started, mux_id)
+        where = "WHERE target = ? AND socket = ? AND server.pid = ? AND started = ? AND mux_id = ?"
+        row = connection.execute(f"{_SELECT_PANE} {where} ORDER BY generation DESC LIMIT 1", key).fetchone()
+        return _build_pane(row) if row else None
 
     @run_write
     def update(self, connection: Connection, pane: PaneId, facts: PaneFacts, at: int) -> None:

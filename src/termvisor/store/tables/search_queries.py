@@ -28,6 +28,16 @@ _DETECTION_CONDITIONS: dict[DetectionField, str] = {
     "severity": "severity >= ?",
 }
 _SEVERITIES: tuple[str, ...] = get_args(Severity)
+_SERVERS = "pane JOIN server ON server.id = pane.server"
+_NAME_COLUMNS = {
+    "session": ("facts ->> 'session_name'", "pane"),
+    "target": ("target", _SERVERS),
+    "agent": ("agent", "agent_session"),
+    "event": ("type", "detection"),
+    "rule": ("rule", "detection"),
+}
+"""Where the names of each filter are stored."""
+_PANE_COLUMNS = {"session": "id", "target": "pane.id", "agent": "pane"}
 
 
 class SearchReader:
@@ -97,16 +107,18 @@ class SearchReader:
         rows = self._connection.execute(query, (value, limit))
         return [(pane, context.rpartition("\n")[2]) for pane, context in rows]
 
-    def find_panes_of_agent(self, name: str) -> frozenset[PaneId]:
-        return self._find_panes("SELECT DISTINCT pane FROM agent_session WHERE agent = ?", name)
-
-    def find_panes_in_session(self, name: str) -> frozenset[PaneId]:
-        return self._find_panes("SELECT id FROM pane WHERE facts ->> 'session_name' = ?", name)
-
-    def find_panes_on_target(self, name: str) -> frozenset[PaneId]:
-        return self._find_panes(
-            "SELECT pane.id FROM pane JOIN server ON server.id = pane.server WHERE target = ?", name
-        )
-
-    def _find_panes(self, query: str, name: str) -> frozenset[PaneId]:
+    def find_panes_by(self, kind: str, name: str) -> frozenset[PaneId]:
+        """Return the panes of a session, of a target, or in which an agent is or was running."""
+        column, table = _NAME_COLUMNS[kind]
+        query = f"SELECT DISTINCT {_PANE_COLUMNS[kind]} FROM {table} WHERE {column} = ?"
         return frozenset(pane for (pane,) in self._connection.execute(query, (name,)))
+
+    def has_pane(self, pane: PaneId) -> bool:
+        """Return True if this pane was ever seen."""
+        # As text: a number in a query may be larger than any integer of SQLite.
+        return self._connection.execute("SELECT 1 FROM pane WHERE id = ?", (str(pane),)).get is not None
+
+    def list_names(self, kind: str) -> list[str]:
+        """Return the stored names that a filter of this kind may have."""
+        column, table = _NAME_COLUMNS[kind]
+        return [name for (name,) in self._connection.execute(f"SELECT DISTINCT {column} FROM {table}")]

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from termvisor.clock import Clock
-from termvisor.errors import Conflict, VisorError
+from termvisor.errors import NotDone, StateConflict, VisorError
 from termvisor.log import get_logger
 from termvisor.model.detection.detection import Detection
 from termvisor.model.workflow import DryRunStep, Run, RunStep
@@ -40,7 +40,7 @@ class DryRunExecutor:
     async def execute(self, call: calls.WorkflowCall) -> results.CallResult:
         if len(self.steps) >= _MAX_STEPS:
             await asyncio.sleep(0)  # a workflow that ignores the error in a loop must not block the event loop
-            raise Conflict(f"a dry run ends after {_MAX_STEPS} steps")
+            raise StateConflict(f"a dry run ends after {_MAX_STEPS} steps")
         step = DryRunStep(
             number=len(self.steps), kind=get_step_kind(call), name=describe_call(call), given=encode_redacted(call)
         )
@@ -60,11 +60,14 @@ class DryRunExecutor:
             action, preconditions = await self._step_runner.action_steps.build_action(self._run, call)
             asks = self._step_runner.action_steps.get_effective_mode(self._run) == "ask" and needs_approval(action)
             preconditions = replace(preconditions, asks=asks)
-            verdict, refused = await self._gate.preview(action, build_actor(self._run), preconditions)
+            verdict, refused, is_lasting = await self._gate.preview(action, build_actor(self._run), preconditions)
         except VisorError as error:
             self._add_step(step, refused=error.message)
         else:
-            self._add_step(step, verdict=verdict, refused=refused)
+            self._add_step(step, verdict=verdict, refused=refused, ends_run=is_lasting)
+            # Other preconditions may hold by the time of the step; a text stays as it is.
+            if is_lasting:
+                raise NotDone(f"{step.name} is refused: {refused}", details={"status": "refused"})
         return results.ActionStepResult(status="delivered", why="rehearsed", at=self._simulated_now)
 
     def _assume_result(self, call: calls.WorkflowCall) -> tuple[results.CallResult | None, str]:

@@ -14,7 +14,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from termvisor.bus import Bus
-from termvisor.errors import Conflict, NotFound, StorageError, Unavailable, VisorError, WorkflowNotFound
+from termvisor.errors import NotFound, StateConflict, StorageError, Unavailable, VisorError, WorkflowNotFound
 from termvisor.log import get_logger
 from termvisor.model.action.approval import Approval
 from termvisor.model.detection.detection import Detection, DetectionHandling
@@ -97,7 +97,7 @@ class WorkflowEngine:
             raise WorkflowNotFound(f"workflow {run.workflow!r} not found")
         started = await self._runs.add(run)
         if started is None:
-            raise Conflict(f"{run.workflow} has already handled event {run.event}")
+            raise StateConflict(f"{run.workflow} has already handled event {run.event}")
         self._start_task(started)
         return started
 
@@ -160,7 +160,7 @@ class WorkflowEngine:
             raise WorkflowNotFound(f"workflow run {run_id} not found")
         if run.status not in ENDED_RUN_STATUSES:
             raise Unavailable("the open runs of the last daemon are not resumed yet", hint="Retry in a moment.")
-        raise Conflict(f"run {run_id} is {run.status}", hint=f"`visor workflow history {run_id}` shows its steps.")
+        raise StateConflict(f"run {run_id} is {run.status}", hint=f"`visor workflow history {run_id}` shows its steps.")
 
     async def _restart_open_runs(self) -> None:
         # Runs with steps go first, because they may already have acted on their panes.

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.clock import NS, Clock
-from termvisor.errors import BadRequest, Conflict, Diverged, NotDone, StorageError, VisorError
+from termvisor.errors import BadRequest, Diverged, NotDone, StateConflict, StorageError, VisorError
 from termvisor.model.ids import PaneId
 from termvisor.model.workflow import Run, RunId, RunStep
 from termvisor.workflows.calls import ActionCall, RetryPolicy, SendTextRequest, WorkflowCall
@@ -112,7 +112,7 @@ class JournaledExecutor:
             why = f"a run takes one step at a time: step {self._next_step} was started before the previous one ended"
             raise self._close_with(Diverged(why, details={"step": self._next_step}))
         if self._next_step >= MAX_STEPS:
-            raise self._close_with(Conflict(f"a run ends after {MAX_STEPS} steps"))
+            raise self._close_with(StateConflict(f"a run ends after {MAX_STEPS} steps"))
         self._is_busy = True
         try:
             return await self._answer_call(call)

@@ -67,8 +67,11 @@ class GateAccess(Protocol):
 
     async def run(self, action: Action, actor: Actor, preconditions: Preconditions) -> Outcome: ...
 
-    async def preview(self, action: Action, actor: Actor, preconditions: Preconditions) -> tuple[Verdict, str]:
-        """Return the verdict and the failed precondition without executing the action."""
+    async def preview(self, action: Action, actor: Actor, preconditions: Preconditions) -> tuple[Verdict, str, bool]:
+        """Return the verdict, the failed precondition, and whether it fails because of the text that is sent.
+
+        Nothing is executed.
+        """
 
     async def list_audit_entries(self, correlation: str) -> list[AuditEntry]:
         """Return the audit entries of one action."""

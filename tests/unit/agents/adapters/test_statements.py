@@ -30,7 +30,7 @@ RECORD = SourceRecord(source="hook", text="", at=NOW, event_id="0@9", seq=9, lif
 def test_a_signal_has_the_fields_of_its_record():
     (one,) = build_signals("gemini", HOOK, RECORD, [AgentStatement(state="running", session="s", at=NOW - 5)])
     assert (one.agent, one.source, one.tier, one.session) == ("gemini", "hook", "deterministic", "s")
-    assert (one.source_seq, one.source_life, one.event_at, one.ingested_at) == (9, 2, NOW - 5, NOW)
+    assert (one.source_event_id, one.source_seq, one.event_at, one.ingested_at) == ("0@9", None, NOW - 5, NOW)
     assert one.moved_at is None
 
 

@@ -6,10 +6,16 @@ import subprocess
 
 import pytest
 
+from termvisor.agents.adapters.loader import load_adapters
 from termvisor.agents.sources import hook_spool
 from termvisor.agents.sources.hook_spool import HookSpool, SpoolPosition
+from termvisor.agents.state.published_state import compute_state
+from termvisor.agents.state.reducer import AgentKnowledge, apply_facts
 from termvisor.clock import NS, SystemClock
 from termvisor.errors import Unavailable
+from termvisor.model.agent.agent_process import AgentProcess, AgentStarted, PaneLocation
+from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, TargetName
+from tests.builtin_thresholds import DEFAULT_THRESHOLDS
 
 
 class ShiftedClock(SystemClock):
@@ -56,7 +62,7 @@ class SpoolReader:
         return [json.loads(record.text)["event"] for record in self.records[before:]]
 
     def hook(self, event: str, **more) -> None:
-        line = json.dumps({"v": 1, "agent": "codex", "event": event, **more})
+        line = json.dumps({"v": 1, "agent": "codex", "event": event} | more)
         subprocess.run(["sh", "-c", 'printf "%s\\n" "$1" >> "$2"', "hook", line, self.path], check=True)
 
     @property
@@ -209,7 +215,7 @@ def test_rotated_spools_are_read_without_a_stored_position(spool_reader):
     spool_reader.hook("Last")
     spool_reader.mark = SpoolPosition()
     spool_reader.start()
-    assert spool_reader.read() == ["Next", "Fill", "Last"]
+    assert spool_reader.read() == ["Last"], "what was stored is blank by now"
 
 
 def test_lines_appended_to_the_rotated_spool_come_first(spool_reader):
@@ -271,3 +277,64 @@ def test_without_leases_a_rotated_spool_is_read_for_a_while(spool_reader, monkey
     spool_reader.clock.ahead = 70
     assert spool_reader.read() == []
     assert spool_reader.names == ["hooks.jsonl"]
+
+
+def test_a_stored_line_is_blank_in_the_spool_and_an_unstored_one_is_not(spool_reader):
+    spool_reader.read()
+    spool_reader.hook("start", payload={"prompt": "hunter2"})
+    spool_reader.spool.scan(None)
+    with open(spool_reader.path) as file:
+        assert "hunter2" in file.read()
+    spool_reader.start()
+    assert spool_reader.read() == ["start"]
+    with open(spool_reader.path) as file:
+        assert file.read().strip() == ""
+    spool_reader.hook("stop")
+    assert spool_reader.read() == ["stop"], "the overwritten file is still the same file"
+    assert spool_reader.dropped == 0
+
+
+def test_lines_stored_by_a_killed_daemon_are_blanked_by_the_next(spool_reader):
+    spool_reader.read()
+    spool_reader.hook("start", payload={"prompt": "hunter2"})
+    (record,) = spool_reader.spool.scan(None).records
+    spool_reader.mark = SpoolPosition(record.life, record.seq)
+    spool_reader.hook("stop")
+    spool_reader.start()
+    assert spool_reader.read() == ["stop"]
+    with open(spool_reader.path) as file:
+        assert file.read().strip() == ""
+
+
+def fold_records(records: list, started_at: int) -> AgentKnowledge:
+    """Return the knowledge about one Claude Code after these hook records."""
+    place = PaneLocation(TargetName("local"), "/tmp/t", MuxPaneId("%5"))
+    agent = AgentProcess(
+        id=RuntimeId(1), pane=PaneId(1), place=place, agent="claude_code", pid=7, started_at=started_at
+    )
+    adapter = next(one for one in load_adapters() if one.name == "claude_code")
+    signals = [signal for record in records for signal in adapter.read_record(record)]
+    return apply_facts(AgentKnowledge(), [AgentStarted(at=started_at, runtime=agent), *signals], DEFAULT_THRESHOLDS)
+
+
+def test_a_hook_line_that_comes_again_is_dropped_and_counted(spool_reader):
+    spool_reader.read()
+    now_ms = spool_reader.clock.now() // 10**6
+    place = {"agent": "claude_code", "pane": "%5", "tmux": "/tmp/t,1,0", "pid": 7}
+    prompt = {"event": "UserPromptSubmit", "at": now_ms - 9000, "payload": {"session_id": "s", "prompt": "go"}}
+    ended = {"event": "Stop", "at": now_ms - 5000, "payload": {"session_id": "s"}}
+    older = {"event": "PreToolUse", "at": now_ms - 7000, "payload": {"session_id": "s", "tool_name": "Bash"}}
+    for fields in (prompt, ended, prompt, older):
+        spool_reader.hook(**(place | fields))
+        spool_reader.read()
+    knowledge = fold_records(spool_reader.records, (now_ms - 60_000) * 10**6)
+    assert knowledge.dropped == {"duplicate": 1, "late_event": 1}
+    assert compute_state(knowledge, RuntimeId(1), spool_reader.clock.now(), DEFAULT_THRESHOLDS).value == "completed"
+
+
+def test_hook_lines_without_a_time_are_told_apart_by_their_place(spool_reader):
+    spool_reader.read()
+    for _ in range(2):
+        spool_reader.hook("Stop")
+    spool_reader.read()
+    assert len({record.event_id for record in spool_reader.records}) == 2

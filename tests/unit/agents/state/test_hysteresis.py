@@ -2,13 +2,19 @@
 
 import pytest
 
+from termvisor.agents.state.resolver import find_next_change
+from tests.builtin_thresholds import DEFAULT_THRESHOLDS
 from tests.unit.agents.state.signal_scene import (
+    ONE,
     build_idle_screens,
+    build_knowledge,
     build_screen_signal,
     build_working_screens,
     compute_state_after,
+    to_ns,
 )
 
+FLICKER = ("unknown", "idle")
 SCENES = [
     ("work that moves", 1, [build_screen_signal(1, "running", moved=1)], "running"),
     ("a spinner that does not move", 1, [build_screen_signal(1, "running", moved=-8)], "unknown"),
@@ -82,6 +88,21 @@ SCENES = [
         "running",
     ),
     (
+        "an unknown screen that moves, 45 seconds after work",
+        47,
+        [*build_working_screens(1), *(build_screen_signal(n, "unknown", moved=n) for n in range(3, 47, 2))],
+        "unknown",
+    ),
+    (
+        "an unknown screen that flickers, 45 seconds after work",
+        47,
+        [
+            *build_working_screens(1),
+            *(build_screen_signal(n, ("unknown", "idle")[n % 2], moved=n) for n in range(3, 47)),
+        ],
+        "unknown",
+    ),
+    (
         "an unknown screen that does not move after work",
         60,
         [*build_working_screens(1), build_screen_signal(39, "unknown", moved=14)],
@@ -115,3 +136,10 @@ def test_a_flicker_keeps_the_previous_state() -> None:
         compute_state_after(10.5, settled, [build_screen_signal(9, "running", moved=-9)], build_idle_screens(10)).value
         == "idle"
     )
+
+
+def test_the_tracker_wakes_when_an_unknown_screen_ends_work() -> None:
+    moving = [build_screen_signal(n, "unknown", moved=n) for n in range(3, 45, 2)]
+    slots = build_knowledge(build_working_screens(1), moving).source_slots[ONE]
+    assert find_next_change(slots, "claude_code", to_ns(45), DEFAULT_THRESHOLDS) == to_ns(46) + 1
+    assert compute_state_after(46.1, build_working_screens(1), moving).reason == "unknown_screen"

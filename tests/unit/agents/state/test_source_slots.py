@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from termvisor.agents.state.source_slots import SourceSlot, SourceSlots, apply_signal
+from termvisor.agents.state.source_slots import SourceSlot, SourceSlots, apply_signal, find_last_dialog_time
 from tests.builtin_thresholds import DEFAULT_THRESHOLDS
 from tests.unit.agents.state.signal_scene import build_screen_signal, build_signal, to_ns
 
@@ -117,6 +117,13 @@ def test_consecutive_screens_without_an_agent_are_counted() -> None:
     assert apply_signals(*missed).slots["screen"].misses == 2
     assert apply_signals(*missed, build_signal(3, "screen")).slots["screen"].misses == 2
     assert apply_signals(*missed, build_screen_signal(3, "idle")).slots["screen"].misses == 0
+
+
+def test_the_last_dialog_is_remembered_until_the_screen_has_settled() -> None:
+    asked, gone = build_screen_signal(3, "waiting_approval"), build_screen_signal(5, "idle")
+    assert find_last_dialog_time(apply_signals(build_signal(2, "hook", "waiting_approval"))) == 0
+    assert find_last_dialog_time(apply_signals(asked)) == to_ns(3)
+    assert find_last_dialog_time(apply_signals(asked, gone)) == to_ns(3)
 
 
 def test_a_repeated_statement_keeps_the_one_before_it() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.tracking import agent_discovery
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
 from termvisor.agents.tracking.agent_discovery import AgentDiscovery
 from termvisor.bus import Bus
 from termvisor.model.event import Event
@@ -35,7 +36,7 @@ class FakeProcessScanner:
 
 class FakeFollower:
     def __init__(self):
-        self.followed, self.watched_exits = [], []
+        self.followed, self.watched_exits, self.exit_code = [], [], None
 
     def follow(self, runtime, process):
         self.followed.append((runtime.id, process.pid))
@@ -43,12 +44,15 @@ class FakeFollower:
     def leave(self, runtime):
         self.followed = [one for one in self.followed if one[0] != runtime.id]
 
+    def read_exit_code(self, pid, started):
+        return self.exit_code
+
     def watch_process(self, pid, started):
         self.watched_exits.append((pid, started))
         return True
 
     def unwatch_process(self, pid, started):
-        self.watched_exits.remove((pid, started))
+        self.watched_exits = [one for one in self.watched_exits if one != (pid, started)]
 
 
 @pytest.fixture
@@ -109,10 +113,35 @@ async def test_a_missing_process_has_exited(tracker_scene, process_scanner, disc
 async def test_a_process_exit_ends_the_agent_at_once(tracker_scene, process_scanner, discovery):
     process_scanner.trees[ONE] += [build_toy_process()]
     await discovery.scan()
-    discovery.handle_process_exit(50, 8)
-    discovery.handle_process_exit(50, 9)
+    discovery.handle_process_exit(50, 8, 0)
+    discovery.handle_process_exit(50, 9, 0)
     await tracker_scene.tracker.wait_stored()
     assert tracker_scene.tracker.agents_by_pane == {}
+
+
+@pytest.mark.parametrize(
+    ("shell_pid", "exit_code", "reason"),
+    [(7, 0, "manual"), (7, 137, "error"), (7, None, "error"), (99, 129, "pane_gone"), (99, 0, "pane_gone")],
+)
+async def test_the_end_reason_follows_from_the_exit_code_and_the_shell(
+    tracker_scene, process_scanner, discovery, monkeypatch, shell_pid, exit_code, reason
+):
+    monkeypatch.setattr(agent_discovery, "read_process", lambda pid: SHELL if pid == shell_pid else None)
+    process_scanner.trees[ONE] += [build_toy_process()]
+    await discovery.scan()
+    discovery.handle_process_exit(50, 9, exit_code)
+    await tracker_scene.tracker.wait_stored()
+    assert [one.end_reason for one in await tracker_scene.store.sessions.list()] == [reason]
+
+
+async def test_a_scan_that_notices_an_exit_asks_for_its_code(tracker_scene, process_scanner, discovery, monkeypatch):
+    monkeypatch.setattr(agent_discovery, "read_process", lambda pid: SHELL)
+    process_scanner.trees[ONE] += [build_toy_process()]
+    await discovery.scan()
+    process_scanner.trees[ONE].pop()
+    discovery.exit_watcher.exit_code = 0
+    await discovery.scan()
+    assert [one.end_reason for one in await tracker_scene.store.sessions.list()] == ["manual"]
 
 
 async def test_an_agent_whose_last_output_is_unread_ends_with_the_next_scan(tracker_scene, process_scanner, discovery):
@@ -120,10 +149,45 @@ async def test_an_agent_whose_last_output_is_unread_ends_with_the_next_scan(trac
     await discovery.scan()
     discovery.has_unread_end = lambda agent_process: agent_process.pane == ONE
     process_scanner.trees[ONE].pop()
-    discovery.handle_process_exit(50, 9)
+    discovery.handle_process_exit(50, 9, 0)
     await tracker_scene.tracker.wait_stored()
     assert ONE in tracker_scene.tracker.agents_by_pane
     await discovery.scan(set())
+    assert tracker_scene.tracker.agents_by_pane == {}
+
+
+async def test_an_agent_whose_process_is_hidden_is_known_by_the_command_alone(
+    tracker_scene, process_scanner, discovery, monkeypatch
+):
+    process_scanner.front = 50
+    monkeypatch.setattr(agent_discovery, "is_foreign_group", lambda group: group == 50)
+    discovery.list_panes = lambda: [build_pane_info(1, "toy-agent"), build_pane_info(2, "bash")]
+    for _ in range(2):
+        await discovery.scan()
+        agent = tracker_scene.tracker.find_agent_in_pane(ONE)
+        assert (agent.id, agent.agent, agent.pid, agent.is_process_seen) == (1, "toy", 50, False)
+        assert (agent.started_at, discovery.exit_watcher.watched_exits) == (tracker_scene.clock.now(), [])
+    discovery.list_panes = lambda: [build_pane_info(1, "bash"), build_pane_info(2, "bash")]
+    await discovery.scan({ONE})
+    assert tracker_scene.tracker.agents_by_pane == {}
+
+
+async def test_a_command_whose_process_can_be_read_is_no_proof(tracker_scene, process_scanner, discovery, monkeypatch):
+    process_scanner.trees[ONE] += [ProcessInfo(pid=50, pid_started=9, argv=("sleep", "9"))]
+    process_scanner.front = 50
+    discovery.list_panes = lambda: [build_pane_info(1, "toy-agent")]
+    await discovery.scan()
+    process_scanner.trees[ONE].pop()
+    monkeypatch.setattr(agent_discovery, "is_foreign_group", lambda group: False)
+    await discovery.scan()
+    assert tracker_scene.tracker.agents_by_pane == {}
+
+
+async def test_a_disabled_agent_is_dropped_at_the_first_scan(tracker_scene, process_scanner, discovery):
+    process_scanner.trees[ONE] += [build_toy_process()]
+    await discovery.scan()
+    discovery._registry = AdapterRegistry(lambda: [])
+    await discovery.scan()
     assert tracker_scene.tracker.agents_by_pane == {}
 
 

@@ -1,5 +1,7 @@
 """Screens of agents are sampled at the right rate and become signals."""
 
+import pytest
+
 from termvisor.agents.adapters.adapter import ScreenReading
 from termvisor.agents.tracking.agent_screens import AgentScreenReader, ClassifiedScreen
 from termvisor.agents.tracking.remote_agents import RemoteAgentDetector
@@ -145,6 +147,41 @@ async def test_a_sample_of_a_repaint_finds_an_agent_behind_ssh(tracker_scene):
         await tracker_scene.clock.advance(3)
     await tracker_scene.tracker.wait_stored()
     assert tracker_scene.tracker.find_agent_in_pane(PANE).agent == "toy"
+
+
+def show_behind_ssh(sampling: SamplingScene) -> None:
+    sampling.reader.get_pane_info = lambda pane: build_pane_info(pane, "ssh")
+    sampling.reader.list_carrier_panes = lambda: [build_pane_info(PANE, "ssh")]
+
+
+@pytest.mark.parametrize("paints", [0, 1])
+async def test_a_still_dialog_behind_ssh_is_found_by_two_samples(tracker_scene, paints):
+    sampling = SamplingScene(tracker_scene, "toy blocked")
+    show_behind_ssh(sampling)
+    for _ in range(paints):
+        sampling.sampler.note_activity(REPAINT)
+    assert await sampling.count_requests(3) == 2
+    await tracker_scene.tracker.wait_stored()
+    await sampling.count_requests(3)
+    await tracker_scene.tracker.wait_stored()
+    assert (tracker_scene.states[0].agent, tracker_scene.states[0].value) == ("toy", "waiting_approval")
+
+
+async def test_a_dialog_drawn_right_after_another_screen_behind_ssh_is_found(tracker_scene):
+    sampling = SamplingScene(tracker_scene, "$ toy")
+    show_behind_ssh(sampling)
+    await sampling.count_requests(0.5)
+    sampling.server.rows = ("toy blocked",)
+    sampling.sampler.note_activity(REPAINT)
+    await sampling.count_requests(8)
+    await tracker_scene.tracker.wait_stored()
+    assert tracker_scene.tracker.find_agent_in_pane(PANE).agent == "toy"
+
+
+async def test_a_still_screen_without_an_agent_behind_ssh_is_sampled_once(tracker_scene):
+    sampling = SamplingScene(tracker_scene, "$ make")
+    show_behind_ssh(sampling)
+    assert await sampling.count_requests(60) == 1
 
 
 def test_a_burst_is_sampled_when_settled():

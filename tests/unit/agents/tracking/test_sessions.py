@@ -5,13 +5,15 @@ from msgspec.structs import replace
 
 from termvisor.agents.tracking.sessions import (
     AgentSessions,
+    SessionEnd,
     apply_session_signal,
-    derive_end_reason,
+    derive_session_end,
     end_session,
     mark_pane_closed,
     start_session,
 )
 from termvisor.clock import NS
+from termvisor.model.agent.agent_process import AgentExited, PaneClosed
 from termvisor.model.agent.session import TokenUsage
 from termvisor.model.agent.state import AgentFlags, AgentState
 from termvisor.model.ids import PaneId
@@ -21,6 +23,7 @@ from tests.unit.agents.tracking.tracker_scene import build_agent_started as runt
 
 RUNTIME = runtime_began(NOON).runtime
 STATE = AgentState(runtime=ONE, pane=PaneId(1), agent="toy")
+COMPLETED = SessionEnd("completed", is_proven=True)
 
 
 def build_resume_command(agent: str, session: str) -> tuple[str, ...]:
@@ -107,23 +110,23 @@ def test_the_reported_end_reason_is_kept():
     sessions = apply_signals(
         build_session_signal(session="a"), build_session_signal(1, session="b", end_reason="limit_reached")
     )
-    sessions, (over,) = end_session(sessions, ONE, NOON + 9, "manual")
+    sessions, (over,) = end_session(sessions, ONE, NOON + 9, SessionEnd("manual"))
     assert (over.end_reason, over.ended_at, sessions.open_sessions, sessions.earlier_sessions) == (
         "limit_reached",
         NOON + 9,
         {},
         {},
     )
-    assert end_session(sessions, ONE, NOON + 9, "manual") == (sessions, ())
+    assert end_session(sessions, ONE, NOON + 9, SessionEnd("manual")) == (sessions, ())
 
 
 def test_an_unknown_end_reason_is_ignored():
-    _, (over,) = end_session(apply_signals(build_session_signal(end_reason="boredom")), ONE, NOON, "completed")
+    _, (over,) = end_session(apply_signals(build_session_signal(end_reason="boredom")), ONE, NOON, COMPLETED)
     assert over.end_reason == "completed"
 
 
 def test_a_session_that_ended_just_before_its_pane_is_pane_gone():
-    sessions, _ = end_session(apply_signals(), ONE, NOON, "manual")
+    sessions, _ = end_session(apply_signals(), ONE, NOON, SessionEnd("manual"))
     _, (over,) = mark_pane_closed(sessions, PaneId(1), NOON + NS)
     assert over.end_reason == "pane_gone"
     assert mark_pane_closed(sessions, PaneId(1), NOON + 6 * NS) == (sessions, ())
@@ -131,22 +134,56 @@ def test_a_session_that_ended_just_before_its_pane_is_pane_gone():
 
 
 def test_a_completed_session_stays_completed_when_its_pane_closes():
-    sessions, _ = end_session(apply_signals(), ONE, NOON, "completed")
+    sessions, _ = end_session(apply_signals(), ONE, NOON, COMPLETED)
     assert mark_pane_closed(sessions, PaneId(1), NOON + NS) == (sessions, ())
 
 
+LIMITED = AgentFlags(usage_limited=True)
+EXIT = AgentExited(at=NOON, runtime=ONE)
+
+
 @pytest.mark.parametrize(
-    ("state", "is_pane_gone", "reason"),
+    ("state", "exit_code", "reason", "is_proven"),
     [
-        (replace(STATE, value="running"), True, "pane_gone"),
-        (replace(STATE, value="idle", flags=AgentFlags(usage_limited=True)), False, "limit_reached"),
-        (replace(STATE, value="error"), False, "error"),
-        (replace(STATE, value="idle"), False, "completed"),
-        (replace(STATE, value="waiting_input"), False, "manual"),
+        ("idle", 0, "manual", True),
+        ("idle", 130, "manual", True),
+        ("running", 0, "manual", True),
+        ("error", 0, "manual", True),
+        ("idle", 137, "error", False),
+        ("idle", 143, "error", False),
+        ("idle", 1, "error", False),
+        ("idle", None, "manual", False),
+        ("running", None, "error", False),
+        ("waiting_input", None, "error", False),
+        ("error", None, "error", True),
     ],
 )
-def test_the_end_reason_is_derived_from_the_last_state(state, is_pane_gone, reason):
-    assert derive_end_reason(state, is_pane_gone=is_pane_gone) == reason
+def test_the_end_reason_is_derived_from_the_exit_code_or_the_last_state(state, exit_code, reason, is_proven):
+    end = derive_session_end(replace(STATE, value=state, since=NOON - 9 * NS), replace(EXIT, exit_code=exit_code), NOON)
+    assert (end.reason, end.is_proven) == (reason, is_proven)
+
+
+def test_the_end_of_a_pane_a_limit_and_a_task_are_end_reasons():
+    running, done = replace(STATE, value="running"), replace(STATE, value="completed", since=NOON - NS)
+    assert derive_session_end(running, PaneClosed(at=NOON, pane=PaneId(1)), NOON).reason == "pane_gone"
+    assert derive_session_end(running, replace(EXIT, exit_code=129, is_pane_closing=True), NOON).reason == "pane_gone"
+    assert (
+        derive_session_end(replace(running, flags=LIMITED), replace(EXIT, exit_code=1), NOON).reason == "limit_reached"
+    )
+    assert derive_session_end(done, replace(EXIT, exit_code=0), NOON).reason == "completed"
+
+
+def test_a_killed_agent_is_an_error_whatever_it_reported():
+    sessions = apply_signals(build_session_signal(session="a", end_reason="manual"))
+    _, (killed,) = end_session(sessions, ONE, NOON, derive_session_end(STATE, replace(EXIT, exit_code=143), NOON))
+    _, (failed,) = end_session(sessions, ONE, NOON, derive_session_end(STATE, replace(EXIT, exit_code=1), NOON))
+    assert (killed.end_reason, failed.end_reason) == ("error", "manual")
+
+
+def test_a_user_who_leaves_an_agent_and_then_its_pane_has_left_it():
+    end = derive_session_end(replace(STATE, value="idle"), replace(EXIT, exit_code=0), NOON)
+    sessions, (over,) = end_session(apply_signals(), ONE, NOON, end)
+    assert (over.end_reason, mark_pane_closed(sessions, PaneId(1), NOON + NS)) == ("manual", (sessions, ()))
 
 
 def build_argv_signal(session: str, second: int = 0):
@@ -181,7 +218,7 @@ def test_a_command_line_does_not_replace_a_reported_id():
 
 
 def test_a_presumed_session_ends_with_its_agent():
-    sessions, _ = end_session(apply_signals(build_argv_signal("a")), ONE, NOON, "manual")
+    sessions, _ = end_session(apply_signals(build_argv_signal("a")), ONE, NOON, SessionEnd("manual"))
     assert sessions.presumed == frozenset()
 
 

@@ -102,7 +102,7 @@ def test_an_unproven_end_reason_is_left_out():
     assert one.captures == {"session_id": "abc"}
     rest = apply_facts([build_agent_started(NOON), build_signal(NOON, "idle", session="abc")]).state
     (one,) = apply_facts([AgentExited(at=NOON + NS, runtime=ONE)], rest, 1).batch.detections
-    assert one.captures["end_reason"] == "completed"
+    assert one.captures["end_reason"] == "manual"
 
 
 def build_rule_signal(seconds: float, rule: str, **details):

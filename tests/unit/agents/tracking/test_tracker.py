@@ -76,7 +76,7 @@ async def test_an_exit_is_published_and_closes_the_session(tracker_scene):
         (change,) = changes.drain()
     assert (change.after.presence, change.after.reason) == ("unmanaged", "no_signal")
     (session,) = await tracker_scene.store.sessions.list()
-    assert (session.external_id, session.end_reason, session.ended_at) == ("abc", "completed", tracker_scene.now(2))
+    assert (session.external_id, session.end_reason, session.ended_at) == ("abc", "manual", tracker_scene.now(2))
     assert tracker_scene.tracker.agents_by_pane == {}
 
 

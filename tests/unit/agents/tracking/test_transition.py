@@ -40,6 +40,15 @@ def test_a_deadline_is_set_and_met():
     assert (change.before.value, change.after.value) == ("completed", "idle")
 
 
+def test_the_published_value_keeps_the_time_when_it_changed():
+    idle = apply_facts([build_agent_started(NOON), build_signal(NOON, "completed")]).state
+    assert idle.projections[ONE].changed_at == NOON
+    again = apply_facts([build_signal(NOON + NS, "completed", source="notes")], idle, 1).state
+    assert again.projections[ONE].changed_at == NOON, "another source confirms it"
+    turn = [build_signal(NOON + 2 * NS, "running"), build_signal(NOON + 3 * NS, "completed")]
+    assert apply_facts(turn, idle, 3).state.projections[ONE].changed_at == NOON + 3 * NS, "a whole turn in one batch"
+
+
 def test_a_pending_signal_updates_the_session_when_bound():
     early = build_signal(NOON, "running", source="hook", runtime=None, session="abc", hint=ProcessHint(pid=101))
     waiting = apply_facts([early]).state
@@ -74,10 +83,22 @@ def test_an_abrupt_end_has_no_reason_until_the_pane_is_known():
     assert session.end_reason == "pane_gone"
 
 
-def test_an_exit_at_rest_is_completed():
+def test_an_exit_right_after_the_task_is_completed_and_a_later_one_manual():
     resting = apply_facts([build_agent_started(NOON), build_signal(NOON, "completed")]).state
     (event,) = apply_facts([AgentExited(at=NOON + 1, runtime=ONE)], resting).batch.events
     assert event.data["end_reason"] == "completed"
+    (event,) = apply_facts([AgentExited(at=NOON + 9 * NS, runtime=ONE, exit_code=0)], resting, 9).batch.events
+    assert (event.data["end_reason"], event.data["exit_code"]) == ("manual", 0)
+
+
+def test_an_idle_agent_that_was_killed_is_an_error_and_with_its_window_pane_gone():
+    resting = apply_facts([build_agent_started(NOON), build_signal(NOON, "idle")]).state
+    killed = apply_facts([AgentExited(at=NOON + NS, runtime=ONE, exit_code=137)], resting, 1)
+    assert [one.end_reason for one in killed.batch.sessions] == ["error"]
+    (event,) = killed.batch.events
+    assert (event.data["end_reason"], event.data["exit_code"]) == (None, 137)
+    (session,) = apply_facts([PaneClosed(at=NOON + 2 * NS, pane=event.pane)], killed.state, 2).batch.sessions
+    assert session.end_reason == "pane_gone"
 
 
 def test_a_new_agent_in_the_same_pane_ends_the_previous_one():

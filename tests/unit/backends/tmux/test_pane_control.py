@@ -71,6 +71,7 @@ async def test_a_text_with_a_nul_is_refused_before_anything_is_sent(server, type
         ({"pid": 1}, "pid", None),
         ({"command": "claude"}, "command", "cat"),
         ({"alternate": True}, "alternate", "0"),
+        ({"cursor": (4, 0)}, "cursor", "5/0"),
         ({"shows": "not there"}, "screen", "not in any row"),
         ({"rows": ("ready", "❯ 1. Yes")}, "screen", "not in any row"),
     ],
@@ -82,6 +83,23 @@ async def test_a_failed_condition_is_named_and_nothing_is_written(server, typed_
     assert await server.write(guard, "after") is None
     await wait_until(read_bytes)
     assert read_bytes() == b"after"
+
+
+async def test_a_text_that_was_not_typed_stays_in_no_buffer(tmux, server, typed_bytes):
+    guard, _ = typed_bytes
+    for refused in (replace(guard, pid=1), replace(guard, shows="not there")):
+        assert isinstance(await server.write(refused, "text"), GuardMismatch)
+    with pytest.raises(BadRequest):
+        await server.write(replace(guard, shows="a-b"), "text")
+    assert tmux("list-buffers") == ""
+
+
+async def test_a_required_text_stays_in_no_variable(tmux, server, typed_bytes):
+    guard, _ = typed_bytes
+    before = tmux("show-environment", "-gh") + tmux("show-environment", "-g")
+    assert await server.press(replace(guard, shows="ready", cursor=(5, 0)), ["x"]) is None
+    assert isinstance(await server.press(replace(guard, shows="ready", pid=1), ["x"]), GuardMismatch)
+    assert tmux("show-environment", "-gh") + tmux("show-environment", "-g") == before
 
 
 async def test_a_guard_may_require_text_on_the_screen(server, typed_bytes):

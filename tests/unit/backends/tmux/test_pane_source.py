@@ -99,6 +99,7 @@ async def test_the_screen_is_captured_with_its_cursor(tmux, server):
     assert (capture.width, capture.height, len(capture.rows)) == (100, 30, 30)
     assert (capture.cursor_x, capture.cursor_y, capture.alternate) == (7, 1, False)
     assert "\x1b[31mred" in (await server.capture_pane(mux_id, escapes=True)).rows[1]
+    assert "\x1b[31mred" in (await server.capture_pane(mux_id, lines=50, escapes=True)).rows[1]
 
 
 async def test_scrollback_is_captured_before_the_screen_and_a_long_line_is_one_row(tmux, server):

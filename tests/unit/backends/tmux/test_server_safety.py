@@ -15,7 +15,7 @@ from termvisor.backends.tmux.server_safety import (
     explain_no_native_client,
     parse_version,
 )
-from termvisor.errors import Conflict, MuxError
+from termvisor.errors import MuxError, Unsupported
 from termvisor.model.action.action import Spawn
 
 
@@ -59,8 +59,9 @@ def test_a_command_that_must_not_be_sent_is_in_no_table():
 
 @pytest.mark.parametrize("version", ["3.3", "3.3a", "3.5a", "3.6b", "next-3.6"])
 async def test_a_command_that_would_crash_the_server_is_refused(version):
-    with pytest.raises(Conflict, match="window-size manual"):
+    with pytest.raises(Unsupported, match="its option window-size is manual") as refused:
         await check_hazards(AnsweringClient(b"manual"), version, TmuxCommand("new-window"))
+    assert refused.value.hint == "Run `tmux set-option -gw window-size latest` and retry, or update tmux to 3.7."
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ async def test_a_server_with_manual_window_sizes_survives_a_spawn(tmux, pane, na
     tmux("set", "-g", "window-size", "manual")
     for where in ("session", "window"):
         spawn = Spawn(where=where, session="work" if where == "window" else "new")
-        with suppress(Conflict):  # versions without the defect open it
+        with suppress(Unsupported):  # versions without the defect open it
             await control.open_pane(spawn, None)
     mux_id, pid = await control.open_pane(Spawn(where="pane", command=("sleep", "1000")), pane)
     assert await control.press(PaneGuard(pane=mux_id, pid=pid), ["x"]) is None

@@ -80,7 +80,7 @@ async def test_a_hanging_or_refused_notification_delays_no_other_request():
 
 def test_a_leftover_request_is_notified_again_under_the_same_key():
     ((notice, key),) = build_open_notices([QUESTION], ("terminal",))
-    assert (notice.title, key) == ("Approval required: visor approve 3", "question.3.c")
+    assert (notice.title, key) == ("Approval required: visor approve 3", "c.question.3")
     assert build_open_notices([replace(QUESTION, actor=replace(ROBOT, kind="human"))], ("terminal",)) == []
 
 
@@ -101,7 +101,7 @@ async def test_leftover_requests_are_notified_by_the_next_daemon():
         task = group.create_task(notify_approvals(Bus(), lambda: ("terminal",), send, [QUESTION]))
         await let_tasks_run()
         task.cancel()
-    assert sent == [("3", "question.3.c")]
+    assert sent == [("3", "c.question.3")]
 
 
 @pytest.fixture

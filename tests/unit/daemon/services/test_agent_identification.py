@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from termvisor.agents.tracking.agent_discovery import PaneInfo
 from termvisor.daemon.assembly import open_services
 from termvisor.daemon.services.agents import PaneIdentifier
-from termvisor.model.agent.agent_process import PaneLocation
+from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
 from termvisor.model.agent.state import AgentState
 from termvisor.model.ids import PaneId, RuntimeId
 from termvisor.settings import Paths, Settings, make_instance_folders
@@ -28,7 +28,7 @@ async def signatures(folder):
 
 async def test_agents_are_identified_by_command_and_title(signatures) -> None:
     expected = {
-        build_pane_view("codex"): ("heuristic", "cmd_match", 0.86),
+        build_pane_view("codex"): ("none", "signature_guard_rejected", 0.0),
         build_pane_view("node", "codex"): ("none", "signature_guard_rejected", 0.0),
         build_pane_view("bash", "codex"): ("none", "signature_guard_rejected", 0.0),
         build_pane_view("vim"): ("none", "signature_inconclusive", 0.0),
@@ -37,6 +37,19 @@ async def test_agents_are_identified_by_command_and_title(signatures) -> None:
     results = {one: (a.signature_class, a.signature_reason, a.signature_confidence) for one, a in found.items()}
     assert results == expected
     assert found[build_pane_view("bash", "codex")].signature_inputs.title_match == "codex"
+    assert found[build_pane_view("codex")].signature_inputs.cmd_match == "codex"
+
+
+async def test_an_agent_known_by_its_command_alone_is_identified_by_it(signatures) -> None:
+    pane_info, tracker = build_pane_view("codex"), signatures.components.agent_tracking.tracker
+    agent_process = AgentProcess(
+        id=RuntimeId(1), pane=PaneId(1), place=pane_info.place, agent="codex", pid=50, started_at=1
+    )
+    tracker.agents_by_pane = {PaneId(1): agent_process}
+    found = signatures.identify(pane_info, STATE)
+    assert (found.agent, found.signature_reason, found.signature_confidence) == ("codex", "cmd_match", 0.86)
+    tracker.agents_by_pane = {PaneId(1): replace(agent_process, pid_started=9)}
+    assert signatures.identify(pane_info, STATE).signature_reason == "provider_hint"
 
 
 async def test_an_agent_with_its_own_signals_is_identified_by_them(signatures) -> None:

@@ -1,6 +1,7 @@
 from termvisor.model.agent.evidence import SourceHealth
 from termvisor.testing.fake_services import FakeServices
 from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_agents import SAMPLE_KINDS
 from termvisor.testing.sample_services import build_sample_services
 
 
@@ -23,7 +24,14 @@ async def test_sources_that_are_down_are_found() -> None:
     out = (await run_command(services, "sources", "--status", "down")).out
     assert "the server does not answer" in out
     assert "hook" not in out
-    assert (await run_command(services, "robot", "sources", "--agent", "none")).envelope["data"]["items"] == []
+
+
+async def test_an_unknown_agent_is_an_error() -> None:
+    services = FakeServices()
+    services.agents.agent_kinds += SAMPLE_KINDS
+    for command in ("sources", "agents-sessions"):
+        answer = (await run_command(services, "robot", *command.split("-"), "--agent", "copilt")).envelope
+        assert (answer["error"]["code"], answer["hint"]) == ("invalid_args", "Did you mean copilot?")
 
 
 async def test_a_secret_in_an_address_is_removed() -> None:

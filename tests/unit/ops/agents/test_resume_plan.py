@@ -109,6 +109,11 @@ async def test_an_idle_agent_whose_server_exited_was_interrupted(services):
     assert find_interrupted_sessions([replace(rested, end_reason="limit_reached")], panes) == []
 
 
+def test_a_session_that_its_user_left_is_never_interrupted():
+    ends = [replace(OVER, external_id=why, end_reason=why, ended_at=1) for why in ("manual", "error", "pane_gone")]
+    assert [one.end_reason for one in find_interrupted_sessions(ends)] == ["error", "pane_gone"]
+
+
 REASONS = st.sampled_from(("completed", "limit_reached", "error", "manual", "pane_gone", None))
 
 

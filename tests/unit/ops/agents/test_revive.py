@@ -113,6 +113,19 @@ async def test_revive_all_continues_after_a_failure(services):
     assert result.status == 75
 
 
+async def test_a_pane_that_was_just_closed_is_not_in_the_plan(services):
+    first = (await run_command(services, "robot", "revive", "40", "--dry-run")).envelope["data"]["items"][0]
+    assert first["status"] == "planned"
+
+    async def notice_closed_panes():
+        for view in services.views:
+            services.remove_pane(view.id)
+
+    services.panes.refresh = notice_closed_panes
+    plan = (await run_command(services, "robot", "revive", "40", "--dry-run")).envelope["data"]["items"][0]
+    assert (plan["status"], plan["where"], plan["pane"]) == ("skipped", "", None)
+
+
 async def test_running_sessions_are_skipped_in_the_plan(services):
     report_session(services, "0196")
     result = await run_command(services, "robot", "revive", "--all", "--dry-run")

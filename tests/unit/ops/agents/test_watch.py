@@ -3,6 +3,9 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
+import pytest
+
+from termvisor.clock import NS, format_timestamp
 from termvisor.ops.agents.watch import WatchItem
 from termvisor.ops.api.dispatch import CommandContext, dispatch_command_line, stream_operation
 from termvisor.testing.fake_clock import let_tasks_run
@@ -135,6 +138,26 @@ async def test_watch_accepts_the_stream_formats() -> None:
     assert (await run_command(services, "watch", "--once", "--format", "table")).out == "12:00:00  0 agents: -\n"
 
 
-async def test_an_invalid_cursor_is_an_error() -> None:
-    result = await run_command(FakeServices(), "robot", "watch", "--since", "yesterday")
-    assert (result.items[0]["error"]["code"], result.status) == ("invalid_cursor", 2)
+@pytest.mark.parametrize(
+    ("option", "code"), [("--since-cursor=yesterday", "invalid_cursor"), ("--since=soon", "invalid_args")]
+)
+async def test_an_invalid_start_is_an_error(option: str, code: str) -> None:
+    result = await run_command(FakeServices(), "robot", "watch", option)
+    assert (result.items[0]["error"]["code"], result.status) == (code, 2)
+
+
+async def test_a_stream_starts_at_a_time() -> None:
+    services = await build_sample_services(op="watch")
+    await services.clock.advance(600)
+    services.agents.set_state(ASKING_PANE, "running")
+    await services.clock.advance(60)
+    for operation in ("watch", "watch-events"):
+        for since, count in (("2m", 1), (format_timestamp(services.clock.now() - 60 * NS), 1), ("30s", 0)):
+            items = (await run_command(services, "robot", operation, "--since", since, "--once")).items
+            assert sum(item["kind"] == "state_changed" for item in items) == count
+
+
+async def test_an_unknown_agent_is_an_error_even_before_the_first_change() -> None:
+    services = await build_sample_services(op="watch")
+    result = await run_command(services, "robot", "watch", "--since-cursor", "0", "--once", "--agent", "claude_cod")
+    assert (result.items[0]["error"]["code"], result.items[0]["hint"]) == ("invalid_args", "Did you mean claude_code?")

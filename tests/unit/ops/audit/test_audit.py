@@ -59,11 +59,11 @@ async def test_entries_are_filtered_by_caller_outcome_correlation_and_time() -> 
     services = await build_sample_services()
     asked = services.gate.entries[0]
     await services.clock.advance(60)
-    done = replace(asked, stage="outcome", outcome="done", correlation="0ther", at=services.clock.now())
+    done = replace(asked, stage="outcome", outcome="done", correlation="event:12.4.1.1", at=services.clock.now())
     services.gate.add_entry(done)
     assert await _ids(services, "--actor", "robot") == await _ids(services, "--actor", "builder") == [1, 2]
     assert await _ids(services, "--actor", "human") == []
-    assert await _ids(services, "--outcome", "done") == await _ids(services, "--correlation", "0ther") == [2]
+    assert await _ids(services, "--outcome", "done") == await _ids(services, "--correlation", "event:12") == [2]
     assert await _ids(services, "--until", "30s") == [1]
     assert (await run_command(services, "audit", "--outcome", "dun")).status == 2
 

@@ -28,7 +28,7 @@ async def test_an_existing_file_is_left_alone(tmp_path: Path) -> None:
     path.parent.mkdir()
     path.write_text("colour = 'never'\n")
     result = await run_command(_build_services(tmp_path), "robot", "config", "init")
-    assert (result.status, result.envelope["error"]["code"]) == (75, "reserved")
+    assert (result.status, result.envelope["error"]["code"]) == (75, "conflict")
     assert path.read_text() == "colour = 'never'\n"
 
 

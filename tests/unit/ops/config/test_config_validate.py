@@ -33,6 +33,18 @@ async def test_an_invalid_file_is_a_config_error(services: LocalServices, tmp_pa
     assert (result.status, result.envelope["error"]["code"]) == (78, "config_error")
 
 
+async def test_an_unknown_variable_is_found_with_the_nearest_name(
+    services: LocalServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("VISOR_RETENTON", "VISOR_XYZZY", "VISOR_LOG", "VISOR_DATA_DIR", "VISOR_ACCOUNT"):
+        monkeypatch.setenv(name, "error" if name == "VISOR_LOG" else "1")
+    warnings = (await run_command(services, "robot", "config", "validate")).envelope["data"]["warnings"]
+    assert warnings == [
+        "VISOR_RETENTON in the environment is not a setting: did you mean VISOR_RETENTION?",
+        "VISOR_XYZZY in the environment is not a setting: `visor config show --effective` lists the settings",
+    ]
+
+
 def test_suspicious_settings_are_warnings() -> None:
     odd = Settings(thin_interval=20.0, segment_bytes=1 << 20, recorder_cap_bytes=1 << 16, tmux_program="no-such-tmux")
     assert [text.split()[0] for text in find_config_warnings(odd)] == [

@@ -57,7 +57,7 @@ async def test_a_confirmed_restore_replaces_the_database_and_keeps_the_old_one(p
 async def test_restore_is_refused_while_a_daemon_runs(places: Paths, tmp_path) -> None:
     held = files.acquire_lock(places.daemon_lock)
     result = await run_command(LocalServices(places), "robot", "db", "restore", str(tmp_path / "copy.db"), "--yes")
-    assert (result.status, result.envelope["error"]["code"]) == (75, "reserved")
+    assert (result.status, result.envelope["error"]["code"]) == (75, "conflict")
     assert "visor down" in result.envelope["hint"]
     os.close(held or -1)
 

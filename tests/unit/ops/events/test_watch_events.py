@@ -89,3 +89,10 @@ async def test_each_event_is_written_at_once() -> None:
 async def test_an_invalid_cursor_is_an_error_line_with_its_status() -> None:
     result = await run_command(await build_sample_services(), "robot", "watch-events", "--since-cursor", "x")
     assert (result.items[0]["error"]["code"], result.status) == ("invalid_cursor", 2)
+
+
+async def test_instants_in_the_data_of_an_event_are_iso_8601() -> None:
+    services = FakeServices()
+    services.add_event("state_changed", None, resets_at=services.clock.now(), subtasks=2)
+    (item,) = (await run_command(services, "robot", "watch-events", "--once")).items
+    assert item["data"] == {"resets_at": "2026-01-01T12:00:00.000Z", "subtasks": 2}

@@ -8,6 +8,7 @@ from termvisor.model.terminal.search_query import SearchQuery, SearchResult
 from termvisor.ops.history.search_history import cut_snippet
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
 from termvisor.testing.operation_calls import run_command
+from termvisor.testing.sample_agents import SAMPLE_KINDS
 from termvisor.testing.sample_services import build_sample_services
 
 
@@ -16,7 +17,7 @@ async def test_a_hit_has_pane_line_text_and_match_spans() -> None:
     hit = data["items"][0]
     assert (hit["identity"]["session_name"], hit["number"], hit["text"]) == ("work", 2, "error: 1 test failed")
     assert hit["spans"] == [[0, 5], [14, 20]]
-    assert data["summary"] == {"hits": 1, "panes": 1, "is_complete": True}
+    assert data["summary"] == {"hits": 1, "panes": 1, "is_complete": True, "more": ""}
 
 
 async def test_the_query_is_passed_to_the_history() -> None:
@@ -37,12 +38,35 @@ def _answer_incompletely(queries: list[SearchQuery]) -> Callable[[SearchQuery], 
     return search
 
 
-async def test_no_hits_is_no_error_and_an_incomplete_search_is_reported() -> None:
+async def test_no_hits_is_status_1_and_an_incomplete_search_is_reported() -> None:
     services = await build_sample_services()
     services.history.search = _answer_incompletely([])
     answered = await run_command(services, "search", "nowhere")
-    assert answered.out == "No hits; there may be more, narrow the query.\n"
-    assert answered.status == 0
+    assert answered.out == "No hits; there may be more: narrow the query, for example with since:1d.\n"
+    assert answered.status == 1
+
+
+async def test_a_search_without_hits_exits_with_1_for_robots_too() -> None:
+    answered = await run_command(await build_sample_services(), "robot", "search", "nowhere")
+    assert (answered.status, answered.envelope["ok"], answered.envelope["hint"]) == (1, True, None)
+
+
+async def test_a_search_that_was_cut_says_how_to_get_more() -> None:
+    services = FakeServices()
+    services.print_lines(services.add_pane(build_shell_facts()).id, *(f"error {number}" for number in range(21)))
+    answered = await run_command(services, "robot", "search", "error")
+    assert (answered.status, answered.envelope["data"]["summary"]["is_complete"]) == (0, False)
+    assert answered.envelope["hint"] == "more: --limit 100"
+    assert (await run_command(services, "search", "error")).out.endswith("\n\n20 hits; more: --limit 100\n")
+
+
+async def test_an_unknown_agent_in_a_query_is_an_error_and_a_known_one_is_not() -> None:
+    services = await build_sample_services()
+    services.agents.agent_kinds += SAMPLE_KINDS
+    answered = await run_command(services, "robot", "search", "error", "agent:copilto")
+    assert (answered.status, answered.envelope["error"]["code"]) == (2, "invalid_args")
+    assert answered.envelope["hint"] == "Did you mean agent:copilot?"
+    assert (await run_command(services, "search", "error", "event:usage.warning")).status == 1
 
 
 async def test_matches_are_highlighted_only_in_colour_output() -> None:

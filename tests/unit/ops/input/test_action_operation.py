@@ -1,6 +1,6 @@
 import pytest
 
-from termvisor.errors import NeedsApproval
+from termvisor.errors import BadRequest, NeedsApproval
 from termvisor.model.action.action import SendKeys
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
@@ -26,11 +26,11 @@ def test_defaults_give_default_preconditions() -> None:
 
 
 def test_every_option_becomes_a_precondition() -> None:
-    words = "--if-runtime 7 --if-state prompt --if-updated-within 3 --if-screen ok --if-prompt --if-ready --if-tail x"
-    more = "--lines 9 --stable 2 --owner me --force-stale --wait-answer-secs 4"
+    words = "--if-runtime 7 --if-state prompt,waiting --if-updated-within 3 --if-screen ok --if-prompt --if-ready"
+    more = "--if-tail x --lines 9 --stable 2 --owner me --force-stale --wait-answer-secs 4"
     assert build_preconditions(parse_arguments(PreconditionArgs, f"{words} {more}".split())) == Preconditions(
         runtime=7,
-        state="prompt",
+        states=frozenset({"prompt", "waiting_approval", "waiting_input"}),
         updated_within=3.0,
         screen="ok",
         at_prompt=True,
@@ -42,6 +42,15 @@ def test_every_option_becomes_a_precondition() -> None:
         force_stale=True,
         wait_for_answer=4.0,
     )
+
+
+def test_an_unknown_state_is_refused_with_the_nearest_one() -> None:
+    with pytest.raises(BadRequest) as refused:
+        build_preconditions(PreconditionArgs(if_state="idel"))
+    assert (refused.value.message, refused.value.hint) == ("unknown state 'idel'", "Did you mean idle?")
+    with pytest.raises(BadRequest) as refused:
+        build_preconditions(PreconditionArgs(if_state="promt"))
+    assert refused.value.hint == "Did you mean prompt?"
 
 
 REQUEST = ActionRequest(action=SendKeys(pane=1, keys=("C-c",)), preconditions=Preconditions(wait_for_answer=60.0))

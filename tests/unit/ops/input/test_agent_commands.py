@@ -39,7 +39,7 @@ async def test_each_command_builds_its_action_for_the_agent(services, words, act
 
 async def test_a_pane_without_an_agent_gets_no_command(services):
     answered = await run_command(services, "robot", "interrupt", "1")
-    assert (answered.status, answered.envelope["error"]["code"]) == (4, "pane_not_found")
+    assert (answered.status, answered.envelope["error"]["code"]) == (4, "agent_not_found")
     with pytest.raises(NotFound, match="no agent"):
         await resolve_agent(services, "1")
 

@@ -1,6 +1,7 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
 from termvisor.errors import NeedsApproval, StaleSnapshot
 from termvisor.model.action.action import Actor, SendText
@@ -31,6 +32,14 @@ async def test_the_action_goes_through_the_gate(services: FakeServices) -> None:
     )
     data = result.envelope["data"]
     assert (data["status"], data["bytes_sent"], data["cursor"], data["pane"]["id"]) == ("delivered", 9, "1:5", 1)
+
+
+async def test_the_cursor_carries_the_time_of_the_send(services: FakeServices) -> None:
+    services.gate.send_outcome = replace(DELIVERED, sent_at=services.clock.now())
+    result = await run_command(services, "robot", "send", "1", "--program", "--", "make")
+    cursor = result.envelope["data"]["cursor"]
+    assert cursor == f"1:5@{services.clock.now():x}"
+    assert (await run_command(services, "robot", "get-text", "1", "--since", cursor)).status == 0
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 import pytest
 
+from termvisor.errors import StaleSnapshot
+from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import Screen
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
@@ -82,6 +84,32 @@ async def test_colours_come_from_the_screen(services: FakeServices) -> None:
     assert (data["source"], data["text"], data["cursor"]) == ("screen", row, "1:60")
     assert (await run_command(services, "get-text", "1", "--escapes")).out == "red\n"
     assert "\x1b[31mred" in (await run_command(services, "get-text", "1", "--escapes", colour=True)).out
+
+
+async def test_colours_and_a_number_of_lines_work_together(services: FakeServices) -> None:
+    rows = (*(f"\x1b[31mrow {number}\x1b[0m" for number in range(9)), "", "  ")
+    services.screens[PaneId(1)] = Screen(pane=PaneId(1), rows=rows, width=80, height=11)
+    for option in ("--tail", "--lines"):
+        data = (await run_command(services, "robot", "get-text", "1", "--escapes", option, "2")).envelope["data"]
+        assert data["text"] == "\n".join(rows[7:9])
+
+
+@pytest.mark.parametrize("option", ["--since=1:3", "--command=last"])
+async def test_colours_of_stored_text_are_refused(services: FakeServices, option: str) -> None:
+    answered = await run_command(services, "robot", "get-text", "1", "--escapes", option)
+    assert (answered.status, answered.envelope["error"]["code"]) == (2, "invalid_args")
+
+
+async def test_conditions_are_checked_before_the_text_is_returned(services: FakeServices) -> None:
+    await run_command(services, "view-output", "1", "--lines", "3")
+    assert services.gate.checked == []
+    words = ("view-output", "1", "--lines", "3", "--if-prompt", "--if-tail", "ok", "--stable", "2")
+    assert (await run_command(services, *words)).status == 0
+    wanted = Preconditions(at_prompt=True, tail="ok", tail_lines=3, stable_for=2.0)
+    assert services.gate.checked == [(PaneId(1), wanted)]
+    services.gate.error = StaleSnapshot("nothing was done: --if-prompt does not hold")
+    answered = await run_command(services, "robot", *words)
+    assert (answered.status, answered.envelope["error"]["code"]) == (75, "stale_snapshot")
 
 
 async def test_a_full_screen_pane_without_lines_has_a_hint() -> None:

@@ -257,6 +257,34 @@ async def test_a_state_that_is_already_reached_returns_at_once(services: FakeSer
     assert (await run_command(services, "wait-for", "1", "--state", "idle")).out == "pane 1 claude_code: idle\n"
 
 
+async def test_a_state_from_before_the_send_is_not_returned(services: FakeServices) -> None:
+    services.agents.start_agent(PANE)
+    services.agents.set_state(PANE, "idle")
+    sent_at = services.clock.now() + 1
+    cursor = f"1:5.a@{sent_at:x}"
+    result = await _run_while_waiting(
+        services,
+        ("1", "--state", "idle,completed", "--since", cursor),
+        lambda: services.agents.set_state(PANE, "idle", since=sent_at - 1),
+        lambda: services.agents.set_state(PANE, "running", since=sent_at + 1),
+        lambda: services.agents.set_state(PANE, "completed", since=sent_at + 2),
+    )
+    assert (result.envelope["data"]["agent"]["state"], result.status) == ("completed", 0)
+    again = await run_command(services, "wait-for", "1", "--state", "completed", "--since", cursor)
+    assert again.out == "pane 1 claude_code: completed\n"
+    late = await run_command(
+        services, "robot", "wait-for", "1", "--state", "idle", "--since", cursor, "--timeout-secs", "0"
+    )
+    assert (late.status, "visor explain 1" in late.envelope["hint"]) == (124, True)
+
+
+@pytest.mark.parametrize("cursor", ["1:5", "2:5@18a0f3c2b1d4e500", "yesterday"])
+async def test_a_state_after_a_cursor_needs_the_cursor_of_a_send(services: FakeServices, cursor: str) -> None:
+    result = await run_command(services, "robot", "wait-for", "1", "--state", "idle", "--since", cursor)
+    assert (result.status, result.envelope["error"]["code"]) == (2, "invalid_cursor")
+    assert "visor send" in result.envelope["hint"]
+
+
 async def test_an_agent_that_ends_first_ends_the_wait(services: FakeServices) -> None:
     services.agents.start_agent(PANE)
     result = await _run_while_waiting(services, ("1", "--state", "idle"), lambda: services.agents.end_agent(PANE))

@@ -53,6 +53,8 @@ async def test_a_rule_that_crashes_the_engine_is_not_listed_as_active(tmp_path: 
     [
         (("list", "--agent", "claude"), "Did you mean claude_code?"),
         (("list", "--pack", "core.shel"), "Did you mean core.shell?"),
+        (("list", "--agent", "zzz"), "Known: "),
+        (("list", "--pack", "zzz"), "Known: "),
         (("test", "--agent", "claude", "Conversation compacted"), "Did you mean claude_code?"),
     ],
 )

@@ -1,6 +1,6 @@
 from termvisor.model.workflow import DryRunStep
 from termvisor.ops.render.text import RenderOptions
-from termvisor.ops.workflows.workflow_dry_run import build_dry_run_result, render_dry_run
+from termvisor.ops.workflows.workflow_dry_run import OP, build_dry_run_result, render_dry_run
 from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
 
@@ -28,6 +28,9 @@ def test_a_failed_precondition_is_shown() -> None:
     )
     assert result.steps[0].refused == "a user is typing"
     assert "refused now: a user is typing" in render_dry_run(result, RenderOptions())
+    assert OP.get_exit_status(result) == 0
+    refused = DryRunStep(number=0, kind="act", name="send", refused="several lines", ends_run=True)
+    assert OP.get_exit_status(build_dry_run_result("w", 1, ([refused], "it would end here"))) == 1
 
 
 def test_a_workflow_that_does_nothing_is_reported() -> None:

@@ -60,9 +60,18 @@ async def test_entries_are_filtered_by_pane_kind_correlation_and_time(filled_aud
 
     assert await ids(pane=PaneId(1)) == [2, 4]
     assert await ids(correlation="c3") == [3]
+    assert await ids(cause="c3") == [3]
     assert await ids(since=4) == [4, 5]
     assert await ids(kind="kill") == []
     assert [one.id for one in await filled_audit.audit.list(after=1, limit=2)] == [2, 3]
+
+
+async def test_entries_are_found_by_the_event_that_caused_them(store):
+    for correlation in ("event:12", "event:12.4.3.1", "event:123.5.1.1", "x.event:12"):
+        await store.audit.add([build_entry(1, correlation=correlation)])
+    found = {cause: await store.audit.list(filters=AuditFilter(cause=cause)) for cause in ("event:12", "event:12.4")}
+    assert [one.id for one in found["event:12"]] == [1, 2]
+    assert [one.id for one in found["event:12.4"]] == [2]
 
 
 @pytest.mark.parametrize("statement", ["UPDATE audit SET kind = 'kill'", "DELETE FROM audit WHERE id = 5"])

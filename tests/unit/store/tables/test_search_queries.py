@@ -79,11 +79,11 @@ async def test_neighbours_of_a_line_come_from_the_blocks_around_it(store, new_pa
 async def test_panes_are_found_by_session_and_target(store, new_pane):
     work = {await new_pane("%1", session_name="work"), await new_pane("%2", session_name="work")}
     play = await new_pane("%3", session_name="it's play")
-    assert await store.read(lambda reading: reading.find_panes_in_session("work")) == work
-    assert await store.read(lambda reading: reading.find_panes_in_session("it's play")) == {play}
-    assert await store.read(lambda reading: reading.find_panes_in_session("nowhere")) == set()
-    assert await store.read(lambda reading: reading.find_panes_on_target("local")) == work | {play}
-    assert await store.read(lambda reading: reading.find_panes_on_target("nowhere")) == set()
+    assert await store.read(lambda reading: reading.find_panes_by("session", "work")) == work
+    assert await store.read(lambda reading: reading.find_panes_by("session", "it's play")) == {play}
+    assert await store.read(lambda reading: reading.find_panes_by("session", "nowhere")) == set()
+    assert await store.read(lambda reading: reading.find_panes_by("target", "local")) == work | {play}
+    assert await store.read(lambda reading: reading.find_panes_by("target", "nowhere")) == set()
 
 
 @pytest.fixture

@@ -12,8 +12,9 @@ from termvisor.workflows.workflow import Workflow
 from tests.unit.workflows.engine.test_engine import build_manual_run
 
 
-async def dry_run(work):
+async def dry_run(work, previewed=("", False)):
     scene = WorkflowScene()
+    scene.gate.previewed = previewed
     run, engine = build_manual_run(scene), scene.build_engine()
     rehearsal = DryRunExecutor(run, engine.step_runner, scene.gate, scene.clock)
     ending = await dry_run_workflow(Workflow(name="refresh", summary="", run=work), rehearsal, run)
@@ -46,6 +47,23 @@ async def test_every_step_is_listed_with_its_verdict_and_not_executed():
     ]
     assert steps[-1].verdict.answer == "ask"
     assert steps[4].assumed == "a person answers yes"
+
+
+@pytest.mark.parametrize(
+    ("previewed", "count", "expected"),
+    [
+        (("a user is typing", False), 2, "done"),
+        (("several lines", True), 1, "it would end here: send is refused: several lines"),
+    ],
+)
+async def test_a_text_that_cannot_be_sent_ends_the_dry_run(previewed, count, expected):
+    async def work(context) -> str:
+        await context.send("one\ntwo")
+        await context.send("three")
+        return "done"
+
+    steps, why = await dry_run(work, previewed)
+    assert ([step.ends_run for step in steps], why) == ([previewed[1]] * count, expected)
 
 
 @pytest.mark.parametrize(
