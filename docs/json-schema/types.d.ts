@@ -1218,9 +1218,9 @@ export interface GetTextArgs {
   numbers?: boolean;
   /** Keep colours: the last lines as tmux shows them, because stored text has none. */
   escapes?: boolean;
-  /** Require this process id in the pane. */
+  /** Require this agent process: the `runtime` of `visor status` and of events. */
   if_runtime?: number | null;
-  /** Require this activity of the pane: prompt, command, alt_screen, … */
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
   /** Require output within this many seconds. */
   if_updated_within?: number | null;

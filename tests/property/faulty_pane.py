@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from termvisor.actions.pane_snapshot import PaneAgent, PaneSnapshot
+from termvisor.actions.pane_snapshot import PaneAgent, PaneForeground, PaneSnapshot
 from termvisor.backends.pane_control import AppliedPaneChange, GuardMismatch, PaneGuard, PaneState
 from termvisor.errors import MuxError, NotFound
 from termvisor.model.action.action import Spawn
@@ -149,6 +149,8 @@ class FaultyPane:
             return GuardMismatch("pane", guard.pane, "gone")
         if guard.command not in (None, state.command):
             return GuardMismatch("command", guard.command or "", state.command)
+        if guard.cursor not in (None, (state.cursor_x, state.cursor_y)):
+            return GuardMismatch("cursor", str(guard.cursor), f"{state.cursor_x}/{state.cursor_y}")
         for piece in (guard.shows, *guard.rows):
             if not any(piece in row for row in state.rows):
                 return GuardMismatch("screen", piece, "not in any row")
@@ -197,6 +199,7 @@ class FaultyPane:
             pane_state=self._build_state(),
             input_place=InputState(column=2),
             observed_at=int(self.wall * 10**9),
+            foreground=PaneForeground(group=self.find_foreground_group(pane)),
             agent=agent if self.screen else None,
             undo_target=preconditions.undoes,
         )
@@ -221,6 +224,9 @@ class FaultyPane:
 
     def count_unread_bytes(self, pane: PaneId) -> int | None:
         return 0
+
+    def find_foreground_group(self, pane: PaneId) -> int:
+        return 2000 if self.is_replaced else 1000
 
     def is_busy(self, pane: PaneId) -> bool:
         return False

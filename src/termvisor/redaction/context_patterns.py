@@ -109,6 +109,13 @@ _SHAPE_KINDS = (
         probe=r"_gitlab_session=[0-9a-f]{32}",
     ),
     SecretKind(
+        id="nuget_password",
+        doc="Passwords in NuGet configuration files",
+        pattern=r"(?i:key=\"(?:ClearText)?Password\"[ \t]{1,10}value=\")(?P<secret>[^\"\s]{4,})\"",
+        probe=r"(?i)Password\"[ \t]{1,10}value=\"",
+        value_check=value_checks.is_no_placeholder,
+    ),
+    SecretKind(
         id="okta_token",
         doc="Okta API tokens in Authorization headers",
         pattern=r"\bSSWS[ \t]{1,4}(?P<secret>[\w.~-]{20,})",

@@ -44,6 +44,13 @@ _FURTHER_KINDS = (
     _build_kind("hubspot_token", "HubSpot private app tokens", "pat-na1- pat-na2- pat-eu1-", "A-Za-z0-9-", (36, 36)),
     _build_kind("infracost_key", "Infracost API keys", "ico-", _ALNUM_CHARS, (32, 32)),
     _build_kind("intra42_secret", "42 Intra client secrets", "s-s4t2ud- s-s4t2af-", _HEX_CHARS, (64, 64)),
+    _build_kind(
+        "jwt_base64",
+        "JSON Web Tokens, encoded in base64 once more",
+        "ZXlKaGJHY2lPaU ZXlKMGVYQWlPaU ZXlKcmFXUWlPaU",
+        "A-Za-z0-9+/=_-",
+        (60, 0),
+    ),
     _build_kind("mapbox_token", "Mapbox tokens", "sk.eyJ tk.eyJ pk.eyJ", _DOTTED_WORD_CHARS, (60, 0)),
     _build_kind("netlify_token", "Netlify tokens", "nfp_", _ALNUM_CHARS, (36, 36)),
     _build_kind("nvidia_key", "NVIDIA API keys", "nvapi-", _WORD_CHARS, (60, 0)),

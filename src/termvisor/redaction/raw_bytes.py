@@ -88,7 +88,7 @@ class RawByteMasker:
         rows = extract_rows(fresh)
         if not any(rows):
             return self._release(fresh)
-        texts = b"\n".join(filter(None, rows)).decode("latin-1").split("\n")
+        texts = _decode_rows(rows)
         masked = self._redactor.redact_lines(texts)
         self._seen_secrets.count_lines(len(texts), is_repainting=False)
         changed = [number for number, text in enumerate(texts) if text != masked[number]]
@@ -182,6 +182,12 @@ def extract_rows(data: bytes) -> list[bytes]:
     ]
 
 
+def _decode_rows(rows: list[bytes]) -> list[str]:
+    """Return the rows that are not empty, with one character for each byte."""
+    # Alone, the byte of a soft hyphen is a part of another character, and must not count as invisible.
+    return b"\n".join(filter(None, rows)).decode("latin-1").replace("\u00ad", "\u00ae").split("\n")
+
+
 def _render_escape(match: re.Match[bytes]) -> bytes:
     """Return what an escape sequence means for rows: a line break, a blank, or nothing."""
     token = match[0]
@@ -229,7 +235,7 @@ class PaintedSecretLearner:
         self._overlap = data[-_PAINTED_OVERLAP_BYTES:]
         rules = get_active_rules()
         if any(kind in rules.kinds for kind in rules.matcher.find_ids(data)):
-            texts = b"\n".join(filter(None, extract_rows(data))).decode("latin-1").split("\n")
+            texts = _decode_rows(extract_rows(data))
             masked = Redactor(seen_secrets=self._seen_secrets).redact_lines(texts)
             for text, after in zip(texts, masked, strict=True):
                 self._seen_secrets.learn_values(text, after, is_any=False)

@@ -7,8 +7,8 @@ differently, or resuming from ``state``, gives the same lines.
 from collections.abc import Sequence
 
 from termvisor.redaction import mask, private_key_block, wrapped_lines
-from termvisor.redaction.ruleset import CUT_PREFIX, RedactionRules, build_rules
-from termvisor.redaction.secret_kind import INVISIBLE_CHARS
+from termvisor.redaction.ruleset import CUT_PREFIX, INVISIBLE, RedactionRules, build_rules
+from termvisor.redaction.secret_kind import strip_invisible
 from termvisor.redaction.seen_secrets import SeenSecrets
 from termvisor.redaction.wrapped_lines import OpenSecret
 
@@ -34,7 +34,7 @@ def redact(text: str) -> str:
 
 def redact_each(texts: Sequence[str]) -> list[str]:
     """Redact each text. If none contains a secret, a single scan of all of them is enough."""
-    if not texts or not _active_rules.scan(INVISIBLE_CHARS.sub("", "\n".join(texts))):
+    if not texts or not _active_rules.scan("\n".join(texts)):
         return list(texts)
     if len(texts) == 1:
         return [redact(texts[0])]
@@ -65,11 +65,13 @@ class Redactor:
 
     def redact_lines(self, texts: Sequence[str]) -> list[str]:
         joined = "\n".join(texts)
-        if joined.isascii() or not INVISIBLE_CHARS.search(joined):
-            return self._redact_visible(texts, joined)
-        # A secret is copied with the invisible characters in it, and they are no part of it.
-        visible = [INVISIBLE_CHARS.sub("", text) for text in texts]
-        redacted = self._redact_visible(visible, "\n".join(visible))
+        # One scan of all lines, because most batches contain no secret at all.
+        hits = self._rules.scan_lines(joined)
+        if not any(name == INVISIBLE for _, name in hits):
+            return self._redact_scanned(texts, joined, hits)
+        visible = [strip_invisible(text) for text in texts]
+        joined = "\n".join(visible)
+        redacted = self._redact_scanned(visible, joined, self._rules.scan_lines(joined))
         return [text if shown == after else after for text, shown, after in zip(texts, visible, redacted, strict=True)]
 
     def redact_cut_line(self, text: str) -> str:
@@ -83,9 +85,7 @@ class Redactor:
         redacted += map(self.redact_cut_line, rows[cursor_row : cursor_row + 1])
         return redacted + self.redact_lines(rows[cursor_row + 1 :])
 
-    def _redact_visible(self, texts: Sequence[str], joined: str) -> list[str]:
-        # One scan of all lines, because most batches contain no secret at all.
-        hits = self._rules.scan_lines(joined)
+    def _redact_scanned(self, texts: Sequence[str], joined: str, hits: Sequence[tuple[int, str]]) -> list[str]:
         if not hits and self._open_secret is None:
             self._previous_line = texts[-1] if texts else self._previous_line
             return [self._seen_secrets.mask_known_pieces(text) for text in texts] if self._seen_secrets else list(texts)

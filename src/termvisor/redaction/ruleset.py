@@ -14,13 +14,15 @@ from msgspec.structs import replace
 from termvisor.errors import ConfigError
 from termvisor.redaction.context_patterns import CONTEXT_KINDS
 from termvisor.redaction.provider_prefixes import PROVIDER_KINDS, SHELL_NONCE
-from termvisor.redaction.secret_kind import NOT_AFTER_ALNUM, ROW_START_CLASS, SecretKind
+from termvisor.redaction.secret_kind import INVISIBLE_CLASS, NOT_AFTER_ALNUM, ROW_START_CLASS, SecretKind
 from termvisor.redaction.value_checks import is_always_secret
 from termvisor.regex import PatternMatcher, compile_patterns, is_cached
 
 BUILTIN_KINDS: tuple[SecretKind, ...] = PROVIDER_KINDS + CONTEXT_KINDS
 CUT_PREFIX = "headless"
 """Not a kind, but a row that starts with the rest of a provider's prefix and a long run."""
+INVISIBLE = "invisible"
+"""Not a kind, but a row with characters that have no width and may hide a secret."""
 _CUSTOM_PREFIX = "custom_"
 _RESTS_PER_PATTERN = 200
 # The union of the characters of all kinds.
@@ -109,7 +111,7 @@ class RedactionRules:
     @property
     def patterns(self) -> dict[str, str]:
         """The engine's patterns by id."""
-        patterns = {kind.id: kind.build_engine_pattern() for kind in self.kinds.values()}
+        patterns = {kind.id: kind.build_engine_pattern() for kind in self.kinds.values()} | {INVISIBLE: INVISIBLE_CLASS}
         return patterns | _build_cut_prefix_patterns(tuple(prefix.text for prefix in self.prefixes))
 
 

@@ -18,16 +18,18 @@ ROW_END_CHARS = FRAME_CHARS + " \t\r\\"
 """Characters that may follow the last character of a wrapped row."""
 ROW_START_CHARS = FRAME_CHARS + " \t\r>"
 """Characters that may precede the first character of a wrapped row."""
-INVISIBLE_CHARS = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
-)
+INVISIBLE_CLASS = "[\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe0e\ufe0f\ufeff]"
 """Characters without a width: joiners, marks of direction, soft hyphens, variation selectors."""
-
 ROW_END_CLASS = "[" + re.escape(ROW_END_CHARS) + "]"
 ROW_START_CLASS = "[" + re.escape(ROW_START_CHARS) + "]"
 NOT_AFTER_ALNUM = "(?<![A-Za-z0-9])"
 # In raw bytes the last letter of an escape sequence may directly precede a secret.
 _ESCAPE_SEQUENCE = r"\x1b\[[0-9;?]*[A-Za-z]"
+
+
+def strip_invisible(text: str) -> str:
+    """Return the text without characters of no width, which are copied with a secret but are no part of it."""
+    return text if text.isascii() else _compile_pattern(INVISIBLE_CLASS).sub("", text)
 
 
 class SecretKind(Struct, frozen=True, kw_only=True):

@@ -57,9 +57,13 @@ def is_flag_value(match: re.Match[str]) -> bool:
     )
 
 
+def is_no_placeholder(match: re.Match[str]) -> bool:
+    return not is_placeholder(match["secret"])
+
+
 def is_netrc_password(match: re.Match[str]) -> bool:
     """Accept a password in an entry; alone on its line, only one that is not an ordinary word."""
-    return not is_placeholder(match["secret"]) if match["entry"] else is_flag_value(match)
+    return is_no_placeholder(match) if match["entry"] else is_flag_value(match)
 
 
 def is_random_text(match: re.Match[str]) -> bool:

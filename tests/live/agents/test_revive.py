@@ -54,6 +54,10 @@ class RestartableAgent:
         found = call_robot(self.multi_scene.scene.visor, "agents", "sessions", "--limit", "100")["items"]
         return found[-1] if found else {"external_id": ""}
 
+    def list_end_reasons(self) -> list[str | None]:
+        found = call_robot(self.multi_scene.scene.visor, "agents", "sessions", "--limit", "100")["items"]
+        return [session["end_reason"] for session in found]
+
     def find_state(self, pane: int) -> str:
         rows = self.multi_scene.scene.list_panes()
         return next((row["state"] for row in rows if row["identity"]["id"] == pane), "")
@@ -90,11 +94,13 @@ def test_a_killed_agent_is_restarted_and_an_agent_that_quits_is_not(program, tmp
         assert (run["status"], run["why"].partition(", in pane")[0]) == ("completed", reason)
         resumed = agent.find_newest_session()
         assert (resumed["external_id"], resumed["ended_at"]) == (session["external_id"], None)
+        assert agent.list_end_reasons() == ["error", None]
         new_pane = resumed["identity"]["id"]
         wait_until(lambda: [run for run in agent.list_runs("handle_session_end") if run["status"] in END_STATUSES])
         wait_until(lambda: agent.find_state(new_pane) in ("idle", "completed"))
         assert agent.multi_scene.scene.visor.call_robot("quit", str(new_pane))["why"] == "left"
-        wait_until(lambda: agent.find_newest_session()["ended_at"])
+        wait_until(lambda: agent.list_end_reasons() == ["error", "manual"])
+        assert _list_planned(agent.multi_scene.scene.visor) == [], "its user left it"
         wait_until(
             lambda: len([run for run in agent.list_runs("handle_session_end") if run["status"] in END_STATUSES]) == 2
         )
@@ -112,6 +118,7 @@ def test_sessions_are_revived_once_after_a_closed_pane_and_a_killed_tmux(program
         tmux("kill-session", "-t", "work")
         wait_until(lambda: agent.find_newest_session()["ended_at"])
         wait_until(lambda: first not in [item["identity"]["id"] for item in call_robot(visor, "state")["items"]])
+        wait_until(lambda: agent.list_end_reasons() == ["pane_gone"])
         (item,) = visor.call_robot("revive", number)["items"]
         assert (item["status"], item["where"], item["external_id"]) == ("revived", "session", name)
         assert item["pane"] != first

@@ -153,7 +153,7 @@ async def test_the_conditions_of_a_reader_are_checked_without_an_entry_in_the_au
     _, pane = await scene.start_bash()
     await scene.gate.check_conditions(pane, Preconditions(at_prompt=True))
     with pytest.raises(StaleSnapshot, match="--if-state does not hold") as refused:
-        await scene.gate.check_conditions(pane, Preconditions(states=frozenset(["command"])))
+        await scene.gate.check_conditions(pane, Preconditions(states=frozenset({"command"})))
     assert refused.value.details["why"] == "if_state"
     assert await scene.store.audit.list() == []
 

@@ -60,8 +60,8 @@ SEND = SendText(pane=PANE, text="make test")
 async def test_an_outcome_is_complete(screen, action, expected):
     scene = GateOnScriptedPane(screen)
     outcome = await scene.run(action)
-    assert outcome == replace(expected, pane=PANE, correlation="c", sent_at=outcome.sent_at)
-    assert (outcome.sent_at >= NOON * 10**9) is isinstance(action, SendText)
+    assert replace(outcome, sent_at=0) == replace(expected, pane=PANE, correlation="c")
+    assert (outcome.sent_at > NOON * 10**9) == isinstance(action, SendText)
     assert await scene.list_stages() == [("intent", "", ""), ("outcome", expected.status, expected.why)]
 
 

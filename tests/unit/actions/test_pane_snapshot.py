@@ -1,12 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.actions.pane_snapshot import (
-    build_screen,
-    get_agent_interaction,
-    list_typing_clients,
-    read_composer_text,
-)
+from termvisor.actions.pane_snapshot import build_screen, get_agent_interaction, list_typing_clients, read_composer_text
 from termvisor.backends.pane_control import PaneGuard, PaneViewer
 from termvisor.clock import NS
 from termvisor.model.action.preconditions import UndoPrecondition

@@ -44,6 +44,7 @@ HITS: dict[str, list[tuple[str, str, str]]] = {
     "yandex_secret_key": [("secret YC", A[:38], "")],
     "vault_legacy_token": [("VAULT s.", A[:24], "")],
     "gitlab_session": [("_gitlab_session=", H[:32], "; path=/")],
+    "nuget_password": [('<add key="ClearTextPassword" value="', "hunter2", '" />')],
     "okta_token": [("Header SSWS ", "00" + A[:40], "")],
     "netrc_password": [
         ("machine api.example.com login me password ", "correcthorse", ""),
@@ -123,6 +124,7 @@ MISSES: dict[str, list[str]] = {
     "yandex_secret_key": ["YC", "YCombinator"],
     "vault_legacy_token": ["s.getElementsByClassName12", "s.replaceAllOccurrencesNow", "this." + A[:24]],
     "gitlab_session": ["_gitlab_session=x"],
+    "nuget_password": ['<add key="Password" value="%PASSWORD%" />', '<add key="Passwords" value="x" />'],
     "okta_token": ["SSWS token"],
     "netrc_password": [
         "password required",

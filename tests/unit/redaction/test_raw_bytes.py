@@ -153,3 +153,8 @@ def test_invisible_characters_hide_no_key(char):
     assert mask_bytes(b"key " + split + b" end\r\n") == (
         b"key " + ZEROS[:10] + char.encode() + ZEROS[10:40] + char.encode() + ZEROS[40:] + b" end\r\n"
     )
+
+
+def test_a_byte_of_an_accented_letter_is_not_invisible():
+    row = "aquí ".encode() + KEY + " está ahí\r\n".encode()
+    assert mask_bytes(row) == "aquí ".encode() + ZEROS + " está ahí\r\n".encode()

@@ -6,6 +6,7 @@ minute.
 """
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
@@ -29,7 +30,6 @@ from termvisor.model.agent.agent_process import (
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, RuntimeId
 from termvisor.system.process_lifetime import ProcessExitWatcher, compute_start_instant
-from termvisor.system.procfs import read_process
 from termvisor.system.tty import filter_group_members, find_foreground_group, is_foreign_group
 
 # Delay from the first output to the scan, by which time the printing program has started.
@@ -50,6 +50,7 @@ class PaneInfo(Struct, frozen=True, kw_only=True):
     command: str
     """The program in the foreground, as the multiplexer reports it."""
     title: str = ""
+    tty: str = ""
     place: PaneLocation
     generation: int = 0
     shows_watched_panes: bool = False
@@ -105,8 +106,8 @@ class AgentDiscovery:
         """Return True if the agent's last output has not passed the terminal and the recorder yet."""
         self._scan_states: dict[PaneId, _PaneScanState] = {}
         self._followed_agents: dict[RuntimeId, AgentProcess] = {}
-        self._exits: dict[tuple[int, int], int | None] = {}
-        """Exit codes of processes whose last output is unread, by pid and start time."""
+        self._unread_exits: dict[RuntimeId, AgentExited] = {}
+        """Exits of agents whose last output is unread."""
         self._urgent_panes: set[PaneId] = set()
         self._last_full_scan_at = self._last_scan_at = -_FULL_SCAN_INTERVAL_S
         self._scan_lock = asyncio.Lock()
@@ -139,24 +140,27 @@ class AgentDiscovery:
     def handle_process_exit(self, pid: int, started: int, exit_code: int | None) -> None:
         """Submit the exit of a followed process; its pane is scanned soon for another agent."""
         exited = [agent for agent in self._followed_agents.values() if (agent.pid, agent.pid_started) == (pid, started)]
+        exits = {agent.id: self._build_exit(agent, exit_code) for agent in exited}
         for agent in exited:  # its last output must be read while it still counts as running
             self.flush_output(agent.pane)
             self._urgent_panes.add(agent.pane)
-        # The scan after the next output, which is later than the agent's last one, ends the others.
-        unread = [agent for agent in exited if self.has_unread_end(agent)]
-        if unread:
-            self._exits[pid, started] = exit_code
-        exited = [agent for agent in exited if agent not in unread]
-        self._tracker.submit_facts(self._build_exit(agent, exit_code) for agent in exited)
         for agent in exited:
-            self._unfollow(agent)
+            # The scan after the next output, which is later than the agent's last one, ends the others.
+            if self.has_unread_end(agent):
+                self._unread_exits[agent.id] = exits[agent.id]
+            else:
+                self._tracker.submit_facts([exits[agent.id]])
+                self._unfollow(agent)
 
     def _build_exit(self, agent_process: AgentProcess, exit_code: int | None) -> AgentExited:
-        """Build the fact of an exit. A program that ends with its pane may exit like one that its user leaves."""
-        first_pid = next((one.pid for one in self.list_panes() if one.pane == agent_process.pane), 0)
-        is_pane_closing = first_pid not in (0, agent_process.pid) and read_process(first_pid) is None
+        """Build the fact of an exit. Must be called at once, because a pane closes soon after its last program."""
+        tty = next((one.tty for one in self.list_panes() if one.pane == agent_process.pane), "")
         return AgentExited(
-            at=self._clock.now(), runtime=agent_process.id, exit_code=exit_code, is_pane_closing=is_pane_closing
+            at=self._clock.now(),
+            runtime=agent_process.id,
+            exit_code=exit_code,
+            # A pane that is killed takes the terminal from its programs, and many of them exit with code 0 then.
+            is_pane_closing=bool(tty) and not os.path.exists(tty),
         )
 
     async def scan(self, active_panes: set[PaneId] | None = None) -> None:
@@ -237,9 +241,9 @@ class AgentDiscovery:
         # A remote agent has no pid here; it ends with its screen (see `remote_agents`).
         is_gone = current.pid and current_key not in {(process.pid, process.pid_started) for process in tree}
         if is_gone:
-            watcher = self.exit_watcher
-            known = None if watcher is None else watcher.read_exit_code(*current_key)
-            return [self._build_exit(current, self._exits.pop(current_key, known))]
+            exit_code = None if self.exit_watcher is None else self.exit_watcher.read_exit_code(*current_key)
+            unread = self._unread_exits.pop(current.id, None)
+            return [self._build_exit(current, exit_code) if unread is None else unread]
         # The setting `agents_disabled` may have switched its adapter off while no daemon was running. The process
         # still runs, so its session is not one to bring back.
         is_disabled = current.agent not in self._registry.adapters

@@ -209,6 +209,7 @@ def _build_pane_info(watcher: ServerWatcher, mux_id: MuxPaneId, client_terminals
         pid=facts.pid,
         command=facts.command,
         title=facts.title,
+        tty=facts.tty,
         place=place,
         shows_watched_panes=facts.tty in client_terminals,
     )

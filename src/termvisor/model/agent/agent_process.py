@@ -50,7 +50,7 @@ class AgentExited(Struct, frozen=True, kw_only=True, tag="RuntimeEnded"):
     exit_code: int | None = None
     """As shells report it, 128 + n for signal n; None if unknown."""
     is_pane_closing: bool = False
-    """True if the pane's first process had exited before."""
+    """True if its pane was closed before."""
 
 
 class PaneClosed(Struct, frozen=True, kw_only=True, tag=True):

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
 from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.tracking import agent_discovery
@@ -120,13 +121,19 @@ async def test_a_process_exit_ends_the_agent_at_once(tracker_scene, process_scan
 
 
 @pytest.mark.parametrize(
-    ("shell_pid", "exit_code", "reason"),
-    [(7, 0, "manual"), (7, 137, "error"), (7, None, "error"), (99, 129, "pane_gone"), (99, 0, "pane_gone")],
+    ("tty", "exit_code", "reason"),
+    [
+        ("/dev/null", 0, "manual"),
+        ("/dev/null", 137, "error"),
+        ("/dev/null", None, "error"),
+        ("/dev/gone", 129, "pane_gone"),
+        ("/dev/gone", 0, "pane_gone"),
+    ],
 )
-async def test_the_end_reason_follows_from_the_exit_code_and_the_shell(
-    tracker_scene, process_scanner, discovery, monkeypatch, shell_pid, exit_code, reason
+async def test_the_end_reason_follows_from_the_exit_code_and_the_terminal(
+    tracker_scene, process_scanner, discovery, tty, exit_code, reason
 ):
-    monkeypatch.setattr(agent_discovery, "read_process", lambda pid: SHELL if pid == shell_pid else None)
+    discovery.list_panes = lambda: [replace(build_pane_info(1), tty=tty)]
     process_scanner.trees[ONE] += [build_toy_process()]
     await discovery.scan()
     discovery.handle_process_exit(50, 9, exit_code)
@@ -134,8 +141,7 @@ async def test_the_end_reason_follows_from_the_exit_code_and_the_shell(
     assert [one.end_reason for one in await tracker_scene.store.sessions.list()] == [reason]
 
 
-async def test_a_scan_that_notices_an_exit_asks_for_its_code(tracker_scene, process_scanner, discovery, monkeypatch):
-    monkeypatch.setattr(agent_discovery, "read_process", lambda pid: SHELL)
+async def test_a_scan_that_notices_an_exit_asks_for_its_code(tracker_scene, process_scanner, discovery):
     process_scanner.trees[ONE] += [build_toy_process()]
     await discovery.scan()
     process_scanner.trees[ONE].pop()
