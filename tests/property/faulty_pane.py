@@ -219,9 +219,6 @@ class FaultyPane:
     def get_last_command_time(self, pane: PaneId) -> int:
         return self.command_at
 
-    def find_foreground_group(self, pane: PaneId) -> int:
-        return 0
-
     def count_unread_bytes(self, pane: PaneId) -> int | None:
         return 0
 
