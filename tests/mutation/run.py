@@ -122,8 +122,12 @@ class MutationRun:
         known = {line.rpartition("  # ")[0] for line in EQUIVALENT.read_text().splitlines()}
         kinds: defaultdict[str, list[Mutant]] = defaultdict(list)
         for path in self._sources:
-            for mutant in list_mutants(path.relative_to(self._root).as_posix(), path.read_text()):
-                if f"{mutant.path}: {mutant.change}" not in known:
+            name = path.relative_to(self._root).as_posix()
+            mutants = [(f"{name}: {mutant.change}", mutant) for mutant in list_mutants(name, path.read_text())]
+            for stale in sorted(change for change in known - dict(mutants).keys() if change.startswith(f"{name}: ")):
+                print(f"{EQUIVALENT.name} lists a change that is not possible: {stale}", flush=True)
+            for change, mutant in mutants:
+                if change not in known:
                     kinds[mutant.kind].append(mutant)
         source = random.Random(self._seed)
         shuffled = [source.sample(mutants, len(mutants)) for mutants in kinds.values()]
@@ -174,11 +178,14 @@ class MutationRun:
             finally:
                 os._exit(status)  # never return into the code of the parent
         descriptor = os.pidfd_open(child)
-        select.select([descriptor], [], [], timeout)
-        os.close(descriptor)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        try:
+            select.select([descriptor], [], [], timeout)
+        finally:  # also after Ctrl-C, which does not reach the session of the child
+            os.close(descriptor)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)
+            _, status = os.waitpid(child, 0)
+        return os.waitstatus_to_exitcode(status)
 
     def _enter_copy(self) -> None:
         os.setsid()
@@ -212,6 +219,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--root", type=Path, default=Path(__file__).parents[2])
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the copy is removed
     print(f"mutating {args.package} for {args.minutes:g} minutes, seed {args.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="mutate-") as work:
         run = MutationRun(args.root.resolve(), args.package, Path(work), args.seed)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.mutation.operators import list_mutants
+from tests.mutation.run import EQUIVALENT
 
 ROOT = Path(__file__).parents[2]
 SOURCE = '''"""Opening hours."""
@@ -97,3 +98,9 @@ def test_what_no_test_should_notice_is_not_changed() -> None:
     ]  # fmt: skip
     found = [mutant.change for text in untested for mutant in list_mutants("a.py", text)]
     assert found == ["x = f'a{b}'  →  pass"]
+
+
+def test_every_equivalent_mutant_names_its_file_and_a_reason() -> None:
+    for line in EQUIVALENT.read_text().splitlines():
+        change, _, reason = line.rpartition("  # ")
+        assert (ROOT / change.partition(": ")[0]).is_file() and "  →  " in change and reason, line

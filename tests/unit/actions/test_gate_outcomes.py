@@ -141,13 +141,16 @@ async def test_a_delivery_whose_pane_is_gone_is_recovered_as_unknown():
     scene = GateOnScriptedPane()
     await scene.run(SEND)
     (intent, _) = await scene.store.audit.list()
-    lost = DeliveryRecord(key="lost", correlation="lost", pane=PANE, action_hash="", begun_at=1, step="submitting")
-    await scene.store.deliveries.begin(lost, replace(intent, id=0, correlation="lost", stage="intent"))
+    for number, key in enumerate(("first", "second")):
+        lost = DeliveryRecord(key=key, correlation=key, pane=PANE, action_hash="", begun_at=number, step="submitting")
+        await scene.store.deliveries.begin(lost, replace(intent, id=0, correlation=key, stage="intent"))
     scene.pane.is_gone = True
     await scene.gate.recover(await scene.store.deliveries.list_open())
-    recovered = await scene.store.deliveries.find_by_key("lost")
-    assert (recovered.status, recovered.why) == ("unknown", "interrupted")
-    assert (await scene.list_stages())[-1] == ("outcome", "unknown", "interrupted")
+    for key in ("first", "second"):
+        recovered = await scene.store.deliveries.find_by_key(key)
+        assert (recovered.status, recovered.why) == ("unknown", "interrupted")
+    entries = [(entry.stage, entry.correlation, entry.outcome) for entry in (await scene.store.audit.list())[-2:]]
+    assert entries == [("outcome", "first", "unknown"), ("outcome", "second", "unknown")]
 
 
 async def test_a_pane_that_closes_after_its_snapshot_is_refused_and_logged():

@@ -6,7 +6,8 @@ import pytest
 
 from termvisor.clock import NS
 from termvisor.model.detection.detection import Detection
-from termvisor.model.ids import EventId, PaneId
+from termvisor.model.ids import EventId, PaneId, RuntimeId
+from termvisor.model.workflow import Run
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.registry import WorkflowRegistry, build_run, match_workflows
 from termvisor.workflows.workflow import Trigger, Workflow
@@ -113,3 +114,24 @@ def test_a_run_has_its_event_and_captures():
     assert (run.event, run.pane, run.agent, run.mode) == (7, 3, "codex", "ask")
     assert run.correlation == "event:7", "as the stored event has it"
     assert run.facts == {"try_again_at": "3 PM", "also_fits": "b", "resets_at": 5}
+
+
+@pytest.mark.parametrize(("age", "is_fresh"), [(0, True), (60 * NS, True), (60 * NS + 1, False)])
+def test_an_event_starts_a_workflow_while_it_is_fresh(age, is_fresh):
+    found = match_workflows(
+        build_detection(), [workflow("a", events=("usage.reached",), fresh_for=60.0)], lambda _name: "on", NOW + age
+    )
+    assert [one.name for one in found] == ["a"] * is_fresh
+
+
+def test_a_run_knows_the_event_that_started_it():
+    detection = build_detection(
+        runtime=RuntimeId(4), agent="codex", captures={"plan": "pro"}, evidence={"resets_at": 5, "line": 6}
+    )
+    first, other = workflow("a", events=("usage.reached",)), workflow("b", events=("usage.reached",))
+    run = build_run(detection, first, "ask", NOW + 1, [other])
+    assert run == Run(
+        workflow="a", version=first.version, origin="event", event=EventId(7), pane=PaneId(3), runtime=RuntimeId(4),
+        agent="codex", status="waiting", why="waiting for its turn", at=NOW + 1, correlation="event:7", mode="ask",
+        facts={"plan": "pro", "also_fits": "b", "resets_at": 5},
+    )  # fmt: skip

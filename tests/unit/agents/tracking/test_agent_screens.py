@@ -2,6 +2,7 @@
 
 import pytest
 
+from termvisor.agents.adapters.adapter import ScreenReading
 from termvisor.agents.tracking.agent_screens import AgentScreenReader, ClassifiedScreen
 from termvisor.agents.tracking.remote_agents import RemoteAgentDetector
 from termvisor.backends.pane_source import PaneCapture
@@ -190,3 +191,13 @@ def test_a_burst_is_sampled_when_settled():
     schedule.record_sample(20.5)
     schedule.record_output(6, 20.6)
     assert schedule.due_at == 21.5
+
+
+async def test_the_agent_on_a_screen_is_known_by_its_screen_or_without_a_process(tracker_scene):
+    scene = SamplingScene(tracker_scene)
+    local, remote = (build_agent_started(tracker_scene.now(), pid=pid).runtime for pid in (101, 0))
+    assert [scene.reader.get_agent_on_screen(one) for one in (local, remote)] == ["", "toy"]
+    for rule, state, agent in (("r", "running", "toy"), ("", "running", ""), ("r", "unknown", "")):
+        reading = ScreenReading(state=state, rule=rule)
+        scene.reader._last_screens[local.id] = ClassifiedScreen(rows=(), reading=reading, at=1, stored_at=1)
+        assert scene.reader.get_agent_on_screen(local) == agent

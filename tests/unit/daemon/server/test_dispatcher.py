@@ -5,7 +5,7 @@ from contextlib import aclosing
 import pytest
 
 from termvisor.daemon.server.dispatcher import OperationDispatcher, encode_frame
-from termvisor.errors import UnknownCommand
+from termvisor.errors import ConfigError, UnknownCommand
 from termvisor.model.action.action import Actor
 from termvisor.ops.api.dispatch import StderrChunk
 from termvisor.protocol import command_protocol
@@ -93,3 +93,16 @@ async def test_only_a_command_line_typed_at_a_terminal_is_of_a_person(services, 
         assert [frame async for frame in frames]
     await dispatcher.call_operation("list_panes", {}, ME)
     assert actors == [Actor(kind=kind, uid=1000, pid=42), Actor(kind="robot", uid=1000, pid=42)]
+
+
+async def test_settings_are_reloaded_and_a_failure_is_only_logged(services, caplog) -> None:
+    dispatcher, calls = OperationDispatcher(services, lambda: None), []
+
+    async def reload_settings() -> object:
+        calls.append("reload")
+        raise ConfigError("config.toml:3: not TOML")
+
+    services.maintenance.reload_settings = reload_settings
+    await dispatcher.reload()
+    assert calls == ["reload"]
+    assert "config.toml:3: not TOML" in caplog.text

@@ -2,11 +2,20 @@
 
 import asyncio
 
-from termvisor.model.workflow import RunId
+import pytest
+from msgspec.structs import replace
+
+from termvisor.model.workflow import RunId, RunStep
 from termvisor.testing.fake_clock import let_tasks_run
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.calls import WaitFor
-from termvisor.workflows.engine.run_limits import CRASH_LOOP_REASON, RunSlot, RunSlots
+from termvisor.workflows.engine.run_limits import (
+    CRASH_LOOP_REASON,
+    MAX_DAEMON_CRASHES,
+    RunSlot,
+    RunSlots,
+    is_crash_looping,
+)
 from termvisor.workflows.workflow import Workflow
 from tests.unit.workflows.engine.test_engine import build_manual_run
 from tests.unit.workflows.running_engine import advance_time, run_engine
@@ -115,3 +124,17 @@ async def test_signals_of_other_senders_do_not_count_as_crashes():
     async with run_engine(scene):
         await advance_time(scene)
         assert scene.runs.stored_runs[RunId(1)].status == "running"
+
+
+@pytest.mark.parametrize(
+    ("status", "ended_at", "is_counted"),
+    [("running", 2, True), ("running", None, False), ("waiting", 2, False), ("paused", 2, False)],
+)
+async def test_only_a_daemon_that_ended_between_two_steps_of_a_run_counts_as_crashed(status, ended_at, is_counted):
+    scene = WorkflowScene()
+    run = await scene.runs.add(replace(build_manual_run(scene), status=status))
+    steps = [RunStep(number=0, kind="note", at=1, ended_at=ended_at, status="completed")]
+    answers = [await is_crash_looping(scene.runs, run, steps, 3) for _ in range(MAX_DAEMON_CRASHES)]
+    assert answers == [False] * (MAX_DAEMON_CRASHES - 1) + [is_counted]
+    assert len(await scene.runs.list_signals(run.id)) == MAX_DAEMON_CRASHES * is_counted
+    assert await is_crash_looping(scene.runs, run, [], 3) is False

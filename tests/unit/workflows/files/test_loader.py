@@ -5,6 +5,7 @@ import pytest
 from termvisor.errors import ConfigError
 from termvisor.workflows.files.loader import WorkflowFileParser, load_workflow_file
 from termvisor.workflows.files.source_file import parse_source
+from termvisor.workflows.workflow import Trigger
 
 EXAMPLE = """\
 name: custom_compaction_prompt
@@ -69,7 +70,19 @@ def test_the_example_of_the_guide_is_parsed():
 def test_every_key_of_a_file_is_parsed():
     found = read(FULL)
     assert (found.mode, found.priority, found.timeout) == ("off", 7, 600.0)
-    assert (found.trigger.severity, found.trigger.fresh_for, found.trigger.rules) == ("warning", 3600.0, ("codex.*",))
+    assert found.trigger == Trigger(
+        events=("usage.reached", "usage.warning"),
+        agents=("codex",),
+        rules=("codex.*",),
+        severity="warning",
+        fresh_for=3600.0,
+    )
+    assert [(one.kind, one.word, one.place) for one in found.names] == [
+        ("event", "usage.reached", "w.yaml:8"),
+        ("event", "usage.warning", "w.yaml:8"),
+        ("agent", "codex", "w.yaml:9"),
+        ("rule", "codex.*", "w.yaml:10"),
+    ]
     assert len(found.steps) == 12
     assert '"command":["make","-C","my dir","test"]' in found.steps[8]
 

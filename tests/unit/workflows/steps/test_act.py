@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.errors import BadRequest, NotDone
+from termvisor.errors import BadRequest, NotDone, NotFound
 from termvisor.model.action.action import Actor, Notify, SendKeys, SendText, SetTitle, Spawn
 from termvisor.model.action.audit import AuditEntry
 from termvisor.model.action.outcome import DeliveryRecord, Outcome
@@ -144,3 +144,15 @@ def test_a_step_that_needs_a_pane_says_that_the_run_has_none():
     with pytest.raises(BadRequest, match="the run has no pane"):
         StepExecution(run=run, step=step).require_pane()
     assert StepExecution(run=replace(run, pane=PaneId(7)), step=step).require_pane() == 7
+
+
+async def test_a_pane_that_is_gone_gets_no_action():
+    scene = WorkflowScene()
+    steps = scene.build_engine().step_runner.action_steps
+    call = ActionCall(wish=PressKeysRequest(keys=("C-c",)))
+    run = Run(id=RunId(1), workflow="w", at=1, correlation="c", pane=scene.pane)
+    assert (await steps.build_action(run, call))[0] == SendKeys(pane=scene.pane, keys=("C-c",))
+    scene.services.remove_pane(scene.pane)
+    for pane in (scene.pane, PaneId(999)):
+        with pytest.raises(NotFound, match=f"pane {pane} no longer exists"):
+            await steps.build_action(replace(run, pane=pane), call)

@@ -1,8 +1,12 @@
 """Dispatch of steps: trigger checks, sleeps and questions."""
 
+import asyncio
+
 import pytest
+from msgspec.structs import replace
 
 from termvisor.clock import NS
+from termvisor.model.action.action import RunProgram
 from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import PaneId, RuntimeId, SessionId
 from termvisor.testing.workflow_scene import WorkflowScene
@@ -148,3 +152,34 @@ def test_the_newest_capture_counts():
     )
     assert RecallResult(found=(one, two)).find_capture("code") == "2"
     assert RecallResult(found=(one,)).find_capture("url") == ""
+
+
+async def test_a_program_of_the_code_search_passes_the_gate():
+    action = RunProgram(argv=("ast-grep", "run"))
+    scene = WorkflowScene()
+
+    async def search(names, folder, run_program) -> CodeSearchResult:
+        await run_program(action)
+        return CodeSearchResult(places=(f"{folder}: {names[0]}",))
+
+    async def work(context) -> str:
+        return (await context.search_code("parse_rule")).places[0]
+
+    def prepare(given) -> None:
+        nonlocal scene
+        scene, given.code_search.search = given, search
+
+    assert await run_work(work, prepare) == "/home/me/project: parse_rule"
+    assert scene.gate.executed == [action]
+    assert [one.correlation for one in scene.gate.received_preconditions] == ["c.1.0.1"]
+
+
+async def test_without_a_folder_no_code_is_searched():
+    async def work(context) -> str:
+        return (await context.search_code("parse_rule")).trouble
+
+    def prepare(scene) -> None:
+        view = scene.services._get_view(scene.pane)
+        scene.pane_observer.find_pane = lambda _pane: asyncio.sleep(0, replace(view, facts=replace(view.facts, cwd="")))
+
+    assert await run_work(work, prepare) == "the folder of the pane is not known"
