@@ -217,7 +217,7 @@ def test_only_the_first_words_of_a_very_long_command_are_analyzed(monkeypatch: p
     monkeypatch.setattr(analyzer, "resolve_path", lambda text, *_: resolved.append(text) or f"/{text}")
     analysis = analyze_argv(("rm", "-r", *(f"x/{number}" for number in range(100_000))), SCOPE)
     assert {"unparsed", "destructive_delete"} <= analysis.classes
-    assert len(resolved) < 2 * grammar.MAX_TEXT_CHARS
+    assert len(resolved) < 2 * MAX_TEXT_CHARS
 
 
 def test_many_programs_for_many_paths_are_unknown() -> None:
