@@ -362,9 +362,7 @@ class PaneCaptureController:
         state.can_replace_pipe = True
 
     async def _end_epoch(self, state: PaneCaptureState, ended_by: EpochEnd, size: int, detail: str = "") -> None:
-        epoch, state.epoch, state.data_plane = state.epoch, None, "none"
-        state.handoff_pending_since = state.draining_since = state.end_cause = state.final_size = None
-        if epoch is None:
+        if (epoch := state.note_end(ended_by)) is None:
             return
         self._draining_by_epoch.pop(epoch.id, None)
         self._note_lost(state, ended_by)
@@ -372,10 +370,6 @@ class PaneCaptureController:
             self._recorder.disk_space.report_write_failure(self._monotonic())
         elif ended_by == "descriptors_exhausted":
             state.retry_at = state.backoff.record_failure(self._monotonic())
-        # The recorder closed the pipe itself, although tmux counts it until the pane prints again.
-        state.can_replace_pipe = state.can_replace_pipe or ended_by in CAUSE_BY_STREAM_STATE.values()
-        state.is_pipe_foreign = state.is_pipe_foreign or ended_by in ("pipe_stolen", "pipe_closed")
-        state.is_dead = state.is_dead or ended_by == "pane_exited"
         await self._epochs.end_epoch(epoch, ended_by, size, detail)
         self._recorder.forget_stream(epoch.id)
 

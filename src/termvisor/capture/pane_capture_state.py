@@ -69,6 +69,17 @@ class PaneCaptureState(Struct):
         if cause is not None and self.gap_cause is None:
             self.gap_cause, self.lost_at = cause, now
 
+    def note_end(self, ended_by: EpochEnd) -> Epoch | None:
+        """Return the epoch that ended, and keep what its end says about the pane and its pipe."""
+        epoch, self.epoch, self.data_plane = self.epoch, None, "none"
+        self.handoff_pending_since = self.draining_since = self.end_cause = self.final_size = None
+        if epoch is not None:
+            # The recorder closed the pipe itself, although tmux counts it until the pane prints again.
+            self.can_replace_pipe = self.can_replace_pipe or ended_by in CAUSE_BY_STREAM_STATE.values()
+            self.is_pipe_foreign = self.is_pipe_foreign or ended_by in ("pipe_stolen", "pipe_closed")
+            self.is_dead = self.is_dead or ended_by == "pane_exited"
+        return epoch
+
     def note_earlier_gaps(self, gaps: Sequence[Gap], now: float) -> None:
         """Take over what the gaps of the pane show that an earlier daemon recorded."""
         self.is_pipe_foreign = any(gap.cause in ("pipe_stolen", "pipe_closed") for gap in gaps)

@@ -21,7 +21,7 @@ from termvisor.backends.tmux.server_safety import explain_no_native_client
 from termvisor.capture.control_mode_capture import ControlModeCapture
 from termvisor.capture.epochs import EpochLifecycle
 from termvisor.capture.pane_capture import PaneCaptureController
-from termvisor.capture.pane_diff import PaneChange, diff_listings, is_respawned
+from termvisor.capture.pane_registry import KnownPane, PaneRegistry
 from termvisor.capture.recorder_client import RecordedStream, RecorderClient, RecorderDied
 from termvisor.capture.server_activity import ServerActivity
 from termvisor.errors import MuxError
@@ -29,7 +29,7 @@ from termvisor.log import get_logger
 from termvisor.model.health import ServerHealth
 from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.terminal.output import Epoch, GapCause
-from termvisor.model.terminal.pane import CaptureChannel, PaneFacts, PaneInstance
+from termvisor.model.terminal.pane import CaptureChannel
 from termvisor.settings import Settings
 
 # Interval between listings while panes print or change: a title, a name or a command may change with the output.
@@ -40,8 +40,6 @@ _IDLE_LISTING_INTERVAL_S = 60.0
 _STEP_INTERVAL_S = 1.0
 # Looks at a server after a terminal was created somewhere, and the interval between them.
 _QUICK_POLLS, _QUICK_POLL_INTERVAL_S = 3, 0.01
-# Of more panes than this between two listings, only the newest are stored.
-_MAX_MISSED_PANES = 10_000
 # Longer than the end-of-file timeout of a released pane, so that its stream is dropped and reported first.
 _DRAIN_TIMEOUT_S = 4.0
 _OBSERVABLE_CHANGES = ("pane_appeared", "pane_gone", "pane_died", "pane_respawned", "pane_resized")
@@ -56,11 +54,6 @@ class SessionNotice(Struct, frozen=True):
 
     session_id: str
     notice: ControlNotice
-
-
-class KnownPane(Struct):
-    id: PaneId
-    facts: PaneFacts
 
 
 InboxMessage = RecordedStream | RecorderDied | SessionNotice
@@ -94,15 +87,12 @@ class ServerWatcher:
         self._has_just_listed = False
         self._is_server_gone = self._is_stopping = self._keep_pipes = False
         self.known_panes: dict[MuxPaneId, KnownPane] = {}
-        self._gone_panes: dict[MuxPaneId, KnownPane] = {}
-        """Panes that the current listing no longer has, or has respawned."""
         self.first_listing_done = asyncio.Event()
         self.first_capture_done = asyncio.Event()
         """Set once the panes of the first listing are captured, as far as they can be."""
         self._listing_waiters: list[asyncio.Event] = []
         self.has_started = False
         self._degraded_reason = self._last_error = ""
-        self._highest_number: int | None = None
         self._quick_polls = 0
         self.corrections = 0
         """Number of changes found by a listing that should have been seen without one."""
@@ -186,12 +176,8 @@ class ServerWatcher:
         self._activity = ServerActivity(self.server.instance.pid, self._handle_server_exit)
         self.captures = self._build_captures()
         self.has_started = True
-        for stored in await self._epochs.store.panes.list_panes():
-            if stored.instance.server == self.server.instance:
-                self.known_panes[stored.instance.mux_id] = KnownPane(stored.id, stored.facts)
-                await self.captures.adopt_pane(stored.id, stored.facts)
-        self._listed_at = self._now()
-        self._highest_number = await self._epochs.store.panes.find_highest_mux_number(self.server.instance)
+        self._registry = PaneRegistry(self.server.instance, self.known_panes, self._epochs, self.captures)
+        await self._registry.load()
         await self._epochs.event_log.emit("server_found", socket=self.socket, version=self.server.version)
         await self._choose_client()
         await self._call_server(self._refresh_panes)
@@ -284,38 +270,18 @@ class ServerWatcher:
 
     async def _refresh_panes(self) -> None:
         is_change_seen, captured_bytes = self._is_change_seen, self._epochs.pipeline.captured_bytes
-        listed_at = self._listed_at
         has_output = captured_bytes != self._captured_bytes_at_listing
         self._last_listing_at, self._captured_bytes_at_listing = self._monotonic(), captured_bytes
         self._is_change_seen = self._is_listing_stale = False
         self._has_just_listed = True
         remove_own_clients = self.captures.control_capture.remove_own_clients
         new = {facts.mux_id: remove_own_clients(facts) for facts in await self.server.list_pane_facts()}
-        self._last_error, self._listed_at = "", self._now()
-        await self._record_missed_panes(new, listed_at)
+        self._last_error = ""
         self._set_disconnect_delay(any(facts.session_ends_unattached for facts in new.values()))
-        old = {mux_id: known.facts for mux_id, known in self.known_panes.items()}
-        changes = list(diff_listings(old, new))
+        changes = await self._registry.apply_listing(new)
         if not is_change_seen:
             self.corrections += sum(change.kind in _OBSERVABLE_CHANGES for change in changes)
         self._adjust_listing_interval(is_quiet=not (has_output or changes))
-        for change in changes:
-            await self._apply_change(change, new)
-        self._gone_panes.clear()
-        for mux_id, facts in new.items():
-            self.captures.update_facts(facts)
-            await self._update_pane(self.known_panes[mux_id], facts)
-
-    async def _record_missed_panes(self, listed: dict[MuxPaneId, PaneFacts], since: int) -> None:
-        """Store the panes that came and went since the last listing: tmux numbers all panes and reuses no number."""
-        numbers = {int(mux_id[1:]) for mux_id in listed if mux_id[1:].isdigit()}
-        highest = max(numbers, default=-1)
-        if self._highest_number is not None and highest > self._highest_number:
-            first = max(self._highest_number + 1, highest - _MAX_MISSED_PANES)
-            if missed := [MuxPaneId(f"%{number}") for number in range(first, highest) if number not in numbers]:
-                log.info("%s: %d panes were opened and closed between two listings", self.socket, len(missed))
-                await self._epochs.store.panes.add_missed(self.server.instance, missed, since, self._now())
-        self._highest_number = max(highest, self._highest_number or 0)
 
     def _set_disconnect_delay(self, is_needed: bool) -> None:
         """Disconnect rarely while a session has destroy-unattached (DISCONNECT_HAZARD in `server_safety`)."""
@@ -325,43 +291,10 @@ class ServerWatcher:
                 # Also the connection of the listing that told so: the server may be about to exit.
                 self.server.client.close()
 
-    async def _update_pane(self, known: KnownPane, facts: PaneFacts) -> None:
-        if (facts.width, facts.height) != (known.facts.width, known.facts.height):
-            self._epochs.pipeline.resize_pane(known.id, facts.width, facts.height)
-        if facts != known.facts:
-            known.facts = facts
-            await self._epochs.store.panes.update(known.id, facts, self._now())
-
     def _adjust_listing_interval(self, *, is_quiet: bool) -> None:
         """Double the interval while the server runs but no pane prints or changes; reset it otherwise."""
         doubled = min(self._get_settings().full_interval, self._listing_interval * 2)
         self._listing_interval = doubled if is_quiet else _BUSY_LISTING_INTERVAL_S
-
-    async def _apply_change(self, change: PaneChange, new: dict[MuxPaneId, PaneFacts]) -> None:
-        panes, emit = self._epochs.store.panes, self._epochs.event_log.emit
-        if change.kind == "pane_appeared":
-            facts = new[change.mux_id]
-            newest = await panes.find_newest(self.server.instance, change.mux_id)
-            generation = 0 if newest is None else newest.instance.generation + is_respawned(newest.facts, facts)
-            instance = PaneInstance(self.server.instance, change.mux_id, generation)
-            pane, is_new = await panes.find_or_add(instance, facts, self._now())
-            self.known_panes[change.mux_id] = KnownPane(pane, facts)
-            await self.captures.adopt_pane(pane, facts)
-            if is_new:
-                await emit(change.kind, pane, **change.data)
-        elif change.kind == "pane_gone":
-            gone = self._gone_panes[change.mux_id] = self.known_panes.pop(change.mux_id)
-            await self.captures.release_pane(change.mux_id)
-            await panes.mark_gone(gone.id, self._now())
-            await emit(change.kind, gone.id)
-        elif change.kind == "pane_respawned":
-            previous = self._gone_panes[change.mux_id].id
-            await emit(change.kind, self.known_panes[change.mux_id].id, previous=previous, **change.data)
-        else:
-            # Store before emitting the event, so that its subscribers read the new facts.
-            known = self.known_panes[change.mux_id]
-            await self._update_pane(known, new[change.mux_id])
-            await emit(change.kind, known.id, **change.data)
 
     async def _call_server(self, call: Callable[[], Awaitable[T]]) -> T | None:
         """Run a tmux call. If it fails, check whether the server is gone and return None."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from termvisor.backends.pane_source import PaneCapture
 from termvisor.capture.event_log import EventLog
-from termvisor.capture.server_watcher import KnownPane
+from termvisor.capture.pane_registry import KnownPane
 from termvisor.clock import NS, Clock
 from termvisor.daemon.components import Components
 from termvisor.daemon.services.accounts import AccountService

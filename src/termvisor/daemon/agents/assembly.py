@@ -23,8 +23,9 @@ from termvisor.agents.tracking.tracker import AgentTracker
 from termvisor.agents.tracking.transcript_recorder import TranscriptRecorder
 from termvisor.agents.tracking.transition import build_tracking_config
 from termvisor.capture.event_log import EventLog
+from termvisor.capture.pane_registry import KnownPane
 from termvisor.capture.server_supervisor import ServerSupervisor
-from termvisor.capture.server_watcher import KnownPane, ServerWatcher
+from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.clock import Clock
 from termvisor.detection.packs.loader import list_screen_rules, load_cached_packs
 from termvisor.model.agent.agent_process import AgentProcess, PaneLocation

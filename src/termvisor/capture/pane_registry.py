@@ -1,0 +1,106 @@
+"""Keep the panes of one tmux server: store what each listing changes, emit the events, adopt and release captures."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from termvisor.capture.epochs import EpochLifecycle
+from termvisor.capture.pane_capture import PaneCaptureController
+from termvisor.capture.pane_diff import PaneChange, diff_listings, is_respawned
+from termvisor.log import get_logger
+from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
+
+# Of more panes than this between two listings, only the newest are stored.
+_MAX_MISSED_PANES = 10_000
+log = get_logger("capture.panes")
+
+
+class KnownPane(Struct):
+    id: PaneId
+    facts: PaneFacts
+
+
+class PaneRegistry:
+    """The panes of ``server``; ``known`` maps tmux's ids to the current ones and is changed in place."""
+
+    def __init__(
+        self,
+        server: ServerInstance,
+        known: dict[MuxPaneId, KnownPane],
+        epochs: EpochLifecycle,
+        captures: PaneCaptureController,
+    ):
+        self._server, self._known, self._epochs, self._captures = server, known, epochs, captures
+        self._gone: dict[MuxPaneId, KnownPane] = {}
+        """Panes that the current listing no longer has, or has respawned."""
+        self._highest_number: int | None = None
+        self._listed_at = epochs.clock.now()
+
+    async def load(self) -> None:
+        """Adopt the panes that an earlier daemon stored."""
+        for stored in await self._epochs.store.panes.list_panes():
+            if stored.instance.server == self._server:
+                self._known[stored.instance.mux_id] = KnownPane(stored.id, stored.facts)
+                await self._captures.adopt_pane(stored.id, stored.facts)
+        self._highest_number = await self._epochs.store.panes.find_highest_mux_number(self._server)
+
+    async def apply_listing(self, listed: Mapping[MuxPaneId, PaneFacts]) -> list[PaneChange]:
+        """Store what a listing shows and return the changes since the last one."""
+        since, self._listed_at = self._listed_at, self._epochs.clock.now()
+        await self._record_missed_panes(listed, since)
+        changes = list(diff_listings({mux_id: known.facts for mux_id, known in self._known.items()}, listed))
+        for change in changes:
+            await self._apply_change(change, listed)
+        self._gone.clear()
+        for mux_id, facts in listed.items():
+            self._captures.update_facts(facts)
+            await self._update_pane(self._known[mux_id], facts)
+        return changes
+
+    async def _record_missed_panes(self, listed: Mapping[MuxPaneId, PaneFacts], since: int) -> None:
+        """Store the panes that came and went since the last listing: tmux numbers all panes and reuses no number."""
+        numbers = {int(mux_id[1:]) for mux_id in listed if mux_id[1:].isdigit()}
+        highest = max(numbers, default=-1)
+        if self._highest_number is not None and highest > self._highest_number:
+            first = max(self._highest_number + 1, highest - _MAX_MISSED_PANES)
+            if missed := [MuxPaneId(f"%{number}") for number in range(first, highest) if number not in numbers]:
+                log.info("%s: %d panes were opened and closed between two listings", self._server.socket, len(missed))
+                await self._epochs.store.panes.add_missed(self._server, missed, since, self._listed_at)
+        self._highest_number = max(highest, self._highest_number or 0)
+
+    async def _apply_change(self, change: PaneChange, listed: Mapping[MuxPaneId, PaneFacts]) -> None:
+        panes, emit = self._epochs.store.panes, self._epochs.event_log.emit
+        if change.kind == "pane_appeared":
+            await self._add_pane(change, listed[change.mux_id])
+        elif change.kind == "pane_gone":
+            gone = self._gone[change.mux_id] = self._known.pop(change.mux_id)
+            await self._captures.release_pane(change.mux_id)
+            await panes.mark_gone(gone.id, self._epochs.clock.now())
+            await emit(change.kind, gone.id)
+        elif change.kind == "pane_respawned":
+            previous = self._gone[change.mux_id].id
+            await emit(change.kind, self._known[change.mux_id].id, previous=previous, **change.data)
+        else:
+            # Store before emitting the event, so that its subscribers read the new facts.
+            known = self._known[change.mux_id]
+            await self._update_pane(known, listed[change.mux_id])
+            await emit(change.kind, known.id, **change.data)
+
+    async def _add_pane(self, change: PaneChange, facts: PaneFacts) -> None:
+        panes = self._epochs.store.panes
+        newest = await panes.find_newest(self._server, change.mux_id)
+        generation = 0 if newest is None else newest.instance.generation + is_respawned(newest.facts, facts)
+        instance = PaneInstance(self._server, change.mux_id, generation)
+        pane, is_new = await panes.find_or_add(instance, facts, self._epochs.clock.now())
+        self._known[change.mux_id] = KnownPane(pane, facts)
+        await self._captures.adopt_pane(pane, facts)
+        if is_new:
+            await self._epochs.event_log.emit(change.kind, pane, **change.data)
+
+    async def _update_pane(self, known: KnownPane, facts: PaneFacts) -> None:
+        if (facts.width, facts.height) != (known.facts.width, known.facts.height):
+            self._epochs.pipeline.resize_pane(known.id, facts.width, facts.height)
+        if facts != known.facts:
+            known.facts = facts
+            await self._epochs.store.panes.update(known.id, facts, self._epochs.clock.now())
