@@ -464,7 +464,7 @@ export interface AuditArgs {
   pane?: string | null;
   /** Only this kind of action, for example send_text. */
   kind?: string | null;
-  /** Only this caller: human, robot, …, or the name it gave. */
+  /** Only this caller: human, robot, …, its name, or its interface. */
   actor?: string | null;
   /** Only entries with this outcome. */
   outcome?: "allow" | "delivered" | "denied" | "deny" | "done" | "edit" | "failed" | "refused" | "suppressed" | "typed_not_submitted" | "unknown" | null;
@@ -496,6 +496,8 @@ export interface AuditItem {
   stage: "answered" | "asked" | "intent" | "judged" | "outcome";
   kind: string;
   by: string;
+  face: string;
+  doubt: string;
   pane: number | null;
   place: string;
   what: string;

@@ -9,7 +9,7 @@ from contextlib import suppress
 from termvisor.actions.attempt import Attempt, redact_action
 from termvisor.bus import Bus
 from termvisor.clock import NS, Clock
-from termvisor.errors import ErrorDetail, NeedsApproval, Refused, VisorError
+from termvisor.errors import ErrorDetail, NeedsApproval, Refused, VisorError, build_person_required_error
 from termvisor.model.action.action import Actor, AnswerAgent, AskPerson, assess_risk, find_action_pane, get_action_kind
 from termvisor.model.action.approval import Approval, ApprovalAnswer, ApprovalVote, Permit, PermitScope
 from termvisor.model.action.audit import AuditEntry
@@ -58,7 +58,7 @@ class ApprovalQueue:
         """
         # Programs may deny, but must not approve: they could approve their own or each other's requests.
         if answer != "deny" and by.kind != "human":
-            raise Refused("approvals must come from an interactive terminal", hint="Run `visor inbox` in one.")
+            raise build_person_required_error("approvals", by.doubt, f"visor approve {approval_id}")
         now = self._clock.now()
         known = await self._store.approvals.find(approval_id)
         if known is not None and _is_requester(known, by):

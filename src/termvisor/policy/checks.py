@@ -230,6 +230,7 @@ def _matches_actor(rule: PolicyRule, request: PolicyRequest) -> bool:
     when, actor = rule.when, request.actor
     return (
         (not when.actor or actor.kind in when.actor)
+        and (not when.face or actor.face in when.face)
         and _matches_any_glob(when.name, actor.name)
         and (not when.kind or request.kind in when.kind)
         and (not when.risk or assess_risk(request.action) in when.risk)

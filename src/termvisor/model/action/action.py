@@ -20,6 +20,9 @@ NotificationWay = Literal["terminal", "desktop", "webhook", "command"]
 
 ActorKind = Literal["human", "robot", "mcp", "workflow", "assistant", "agent"]
 
+CallerFace = Literal["cli", "tui", "robot", "mcp", "web", "python"]
+"""The interface through which a call came: a caller declares it, and the daemon decides who the caller is."""
+
 
 class Actor(Struct, frozen=True, kw_only=True):
     """The caller of an action: its kind, user and process, and its self-chosen name."""
@@ -30,6 +33,10 @@ class Actor(Struct, frozen=True, kw_only=True):
     name: str = ""
     pane: PaneId | None = None
     """The pane that the caller runs in, if known."""
+    face: CallerFace | Literal[""] = ""
+    """The interface that it used; empty for actions of the daemon itself."""
+    doubt: str = ""
+    """Why the caller does not count as a person; empty for a person and for the daemon."""
 
 
 class SendText(Struct, frozen=True, kw_only=True, tag="send_text"):

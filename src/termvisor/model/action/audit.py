@@ -45,7 +45,7 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
 
 
 class AuditFilter(Struct, frozen=True, kw_only=True):
-    """Filter for entries. ``actor`` is the kind or name of a caller, ``undoes`` the correlation of an undone action."""
+    """Filter for entries. ``actor`` is a caller's kind, name or interface, ``undoes`` the id of an undone action."""
 
     pane: PaneId | None = None
     kind: str | None = None

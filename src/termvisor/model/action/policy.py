@@ -9,7 +9,7 @@ from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 
-from termvisor.model.action.action import ActorKind, Risk
+from termvisor.model.action.action import ActorKind, CallerFace, Risk
 from termvisor.model.action.approval import PolicyAnswer
 
 StringTuple = tuple[str, ...]
@@ -94,6 +94,7 @@ class RuleCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """All keys that are set must match; of a list one entry is enough. Texts are globs."""
 
     actor: Annotated[tuple[ActorKind, ...], Meta(description="Kinds of callers.")] = ()
+    face: Annotated[tuple[CallerFace, ...], Meta(description="Interfaces that callers use.")] = ()
     name: Annotated[StringTuple, Meta(description="Names that callers gave themselves.")] = ()
     kind: Annotated[StringTuple, Meta(description="Kinds of actions.")] = ()
     risk: Annotated[tuple[Risk, ...], Meta(description="Worst consequences.")] = ()

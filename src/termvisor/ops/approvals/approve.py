@@ -8,7 +8,14 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import BadRequest, ConfirmationRequired, Conflict, Refused, VisorError
+from termvisor.errors import (
+    BadRequest,
+    ConfirmationRequired,
+    Conflict,
+    Refused,
+    VisorError,
+    build_person_required_error,
+)
 from termvisor.model.action.action import SendText
 from termvisor.model.action.approval import MAX_SHOWN_CHARS, Approval
 from termvisor.model.action.preconditions import Preconditions
@@ -90,7 +97,7 @@ async def send_edited_text(services: Services, number: int, text: str) -> tuple[
 
 async def _find_editable_approval(services: Services, number: int) -> Approval:
     if services.gate.actor.kind != "human":
-        raise Refused("approvals must come from an interactive terminal", hint=f"Run `visor approve {number}` there.")
+        raise build_person_required_error("approvals", services.gate.actor.doubt, f"visor approve {number} --edit")
     approval = await services.gate.approvals.find(number)
     if approval is None:
         raise BadRequest(f"approval request {number} not found", hint="`visor inbox` lists the open requests.")
@@ -150,6 +157,10 @@ OP = Operation(
 it calls again. `--session` also gives the caller a permit for the same kind of action in the same pane; `visor permits`
 lists them. A permit never overrides a deny, nor a rule that requires two people. A program cannot approve its own
 request: answers from the same pane or process are refused.
+
+Only a person may approve: a caller of the command line whose process has a terminal of its own, and which no agent
+started, as far as the system shows: by its ancestors, its session, its environment or the time of its start. Where the
+output goes makes no difference. What cannot be proven is refused with the reason; run the command in another terminal.
 
 `--edit` sends another text instead, as your own action and checked by the policy; the requested one is not executed.
 The request is closed as `edited`; the waiting caller gets `policy_denied` with `details.why` `edited` and the

@@ -141,3 +141,17 @@ async def test_an_unencodable_result_is_an_internal_error() -> None:
     collector = ResponseCollector()
     await handle_rpc(ClientContext(Odd(), ME), jsonrpc.RpcRequest("echo", {}, 1), collector)
     assert collector.answers[0].error is not None
+
+
+async def test_hello_declares_the_interface_of_the_connection() -> None:
+    peer, collector = PeerProcess(1000, 42), ResponseCollector()
+    await handle_rpc(
+        ClientContext(FakeRequestHandler(), peer), jsonrpc.RpcRequest("hello", {"face": "mcp"}, 1), collector
+    )
+    assert peer.face == "mcp"
+    await handle_rpc(
+        ClientContext(FakeRequestHandler(), peer), jsonrpc.RpcRequest("hello", {"face": "me"}, 2), collector
+    )
+    assert (
+        collector.answers[1].error is not None and "face must be one of cli, tui" in collector.answers[1].error.message
+    )
