@@ -1348,13 +1348,14 @@ export interface InboxArgs {
   limit?: number;
 }
 
-/** Approval requests, oldest first. */
+/** Approval requests, oldest first. ``policy_problem`` is the error in the policy file; then everything is asked. */
 export interface InboxListing {
   schema_version?: number;
   generated_at: string;
   filters?: Record<string, string | number | boolean>;
   summary: InboxSummary;
   items: Array<ApprovalItem>;
+  policy_problem?: string;
 }
 
 export interface InboxSummary {

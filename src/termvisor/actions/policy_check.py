@@ -20,6 +20,7 @@ from termvisor.model.action.action import (
     AnswerAgent,
     SendKeys,
     SendText,
+    assess_risk,
     get_action_kind,
 )
 from termvisor.model.action.approval import Verdict, VerdictReason, combine_reasons
@@ -50,7 +51,10 @@ class PolicyDecision(Struct, frozen=True, kw_only=True):
 
 
 class PolicyFile:
-    """The user's policy, reloaded when the file changes. An invalid file leaves the previous policy in force."""
+    """The user's policy, reloaded when the file changes.
+
+    With an invalid file the previous policy stays in force, but allows nothing: the user may have meant to forbid it.
+    """
 
     def __init__(self, path: str):
         self.path = path
@@ -107,7 +111,7 @@ class PolicyChecker:
         # Run hooks first, because their answers are among the reasons for the verdict.
         hooks = await run_hooks(policy.hooks, action, actor, place)
         request = self._build_request(action, actor, snapshot, hooks.answers)
-        verdict = evaluate_request(policy, request)
+        verdict = self._add_file_problem(evaluate_request(policy, request), action)
         if verdict.answer != "deny":
             # Denied actions do not count, or a loop of denials would keep its own limit exhausted.
             self._buckets |= take_tokens(policy, request)
@@ -119,7 +123,8 @@ class PolicyChecker:
         if policy is None:
             return PolicyDecision(action=action, verdict=_build_deny_all(self.file.problem), actor=actor)
         request = self._build_request(action, actor, snapshot, _assume_hook_answers(policy, action))
-        return _build_decision(action, actor, request.place, policy, evaluate_request(policy, request))
+        verdict = self._add_file_problem(evaluate_request(policy, request), action)
+        return _build_decision(action, actor, request.place, policy, verdict)
 
     def explain(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> list[str]:
         """Return the trace of the evaluation, one line per step."""
@@ -127,7 +132,7 @@ class PolicyChecker:
         if policy is None:
             return [self.file.problem]
         request = self._build_request(action, actor, snapshot, _assume_hook_answers(policy, action))
-        return explain_verdict(policy, request)
+        return [*explain_verdict(policy, request), *filter(None, (self.file.problem,))]
 
     async def report_outcome(self, decision: PolicyDecision, status: str, why: str) -> None:
         """Report the outcome to the hooks that asked for it. They cannot change it."""
@@ -144,6 +149,13 @@ class PolicyChecker:
             why=why,
         )
         await notify_hooks(policy.hooks, hook_input)
+
+    def _add_file_problem(self, verdict: Verdict, action: Action) -> Verdict:
+        """Require approval while the policy file is broken, except for what changes nothing."""
+        if not self.file.problem or assess_risk(action) == "look":
+            return verdict
+        reason = VerdictReason("default", "broken_policy", "ask", self.file.problem)
+        return combine_reasons((*verdict.reasons, reason), verdict.retry_at)
 
     def _build_request(
         self, action: Action, actor: Actor, snapshot: PaneSnapshot | None, answers: tuple[HookAnswer, ...]

@@ -15,6 +15,10 @@ class Paths(Struct, frozen=True):
         return f"{self.config_dir}/config.toml"
 
     @property
+    def policy_file(self) -> str:
+        return f"{self.config_dir}/policy.toml"
+
+    @property
     def database(self) -> str:
         return f"{self.data_dir}/visor.db"
 

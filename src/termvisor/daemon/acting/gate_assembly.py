@@ -14,7 +14,6 @@ from termvisor.daemon.services.gate import GateComponents
 from termvisor.errors import NotFound
 from termvisor.model.agent.account import find_account
 from termvisor.policy.path_rules import PathScope
-from termvisor.policy.policy_file import POLICY_FILE_NAME
 from termvisor.settings import get_home_folder
 
 
@@ -23,7 +22,7 @@ def build_gate(components: Components, find_pane: FindPane) -> GateComponents:
     panes = LivePaneAccess(components, find_pane)
     own_paths = (paths.config_dir, paths.data_dir, paths.runtime_dir)
     scope = PathScope(home=get_home_folder(), own_paths=own_paths)
-    policy_checker = PolicyChecker(PolicyFile(f"{paths.config_dir}/{POLICY_FILE_NAME}"), scope, clock)
+    policy_checker = PolicyChecker(PolicyFile(paths.policy_file), scope, clock)
     approvals = ApprovalQueue(store, clock, components.approval_bus)
     notifier = Notifier(panes, build_channels(panes, clock), lambda: components.settings, clock)
 

@@ -19,6 +19,7 @@ from termvisor.log import get_logger
 from termvisor.model.action.action import CallerFace
 from termvisor.ops.api import dispatch
 from termvisor.ops.api.catalog import STREAM_OPERATIONS
+from termvisor.ops.api.operation import Operation
 from termvisor.protocol import command_protocol, jsonrpc
 from termvisor.protocol.unix_socket import PeerProcess
 
@@ -186,11 +187,16 @@ class OperationDispatcher:
         self, request: command_protocol.CommandRequest, peer: PeerProcess
     ) -> AsyncGenerator[bytes, None]:
         # The client sends command lines unparsed; this frame makes it run the command itself.
-        if _needs_no_daemon(request):
+        operation = _find_local_operation(request)
+        if operation is not None and operation.list_changes is None:
             yield command_protocol.encode_frame(b"l", 0)
             return
         services = await self._bind_caller(_find_face(request), peer)
         context = convert(request.to_fields(), dispatch.CommandContext)
+        if operation is not None:
+            refusal = [encode_frame(part) async for part in dispatch.authorize_local_command(services, context)]
+            yield b"".join(refusal) or command_protocol.encode_frame(b"l", 0)
+            return
         async with aclosing(dispatch.dispatch_command_line(services, context)) as answer_parts:
             async for answer_part in answer_parts:
                 yield encode_frame(answer_part)
@@ -233,10 +239,11 @@ def _find_face(request: command_protocol.CommandRequest) -> CallerFace:
     return "robot" if request.is_robot or request.argv[:1] == (_HOOK_COMMAND,) else "cli"
 
 
-def _needs_no_daemon(request: command_protocol.CommandRequest) -> bool:
+def _find_local_operation(request: command_protocol.CommandRequest) -> Operation | None:
+    """Return the operation if the client runs it by itself; None if it needs the daemon, or does not exist."""
     try:
         operation, words = dispatch.find_operation(request.argv, request.is_robot)
     except VisorError:
         # The error is reported when the command line is dispatched.
-        return False
-    return operation.is_local(words)
+        return None
+    return operation if operation.is_local(words) else None

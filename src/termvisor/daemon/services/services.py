@@ -1,5 +1,6 @@
 """The services that operations use, implemented with the components of the daemon."""
 
+import os
 from copy import copy
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -44,6 +45,7 @@ class DaemonServices(Services):
         self._get_gate_components = cache(self._build_gate_components)
         self.accounts = AccountService(components, self._run_program)
         self.workflows = WorkflowService(components, self, self._get_gate_components, self.accounts.select)
+        self.maintenance.find_policy_problem = self._find_policy_problem
         self.keeps_recorder = False
         """True if the recorder keeps running for the next daemon when this one stops."""
 
@@ -76,6 +78,14 @@ class DaemonServices(Services):
 
     async def _run_program(self, action: RunProgram) -> Outcome:
         return await self.gate_components.gate.run(action, build_actor(), Preconditions())
+
+    def _find_policy_problem(self) -> str:
+        # Without a file there is nothing to read, and the gate is not built for it.
+        if not os.path.lexists(self.paths.policy_file):
+            return ""
+        file = self.gate_components.policy_checker.file
+        file.get_current()
+        return file.problem
 
     def _locate_caller(self, actor: Actor) -> Actor:
         """Return the caller with the pane that it runs in, read on first use because most calls only read."""

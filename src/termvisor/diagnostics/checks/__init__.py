@@ -2,7 +2,13 @@
 
 from termvisor.diagnostics.checks.agents import AgentDriftCheck, AgentHooksCheck
 from termvisor.diagnostics.checks.check import Check
-from termvisor.diagnostics.checks.configuration import ConfigCheck, ExternalProgramsCheck, PluginsCheck, RulePacksCheck
+from termvisor.diagnostics.checks.configuration import (
+    ConfigCheck,
+    ExternalProgramsCheck,
+    PluginsCheck,
+    PolicyCheck,
+    RulePacksCheck,
+)
 from termvisor.diagnostics.checks.daemon import ClockSkewCheck, RecorderCheck, SocketPermissionsCheck
 from termvisor.diagnostics.checks.python import PythonCheck
 from termvisor.diagnostics.checks.storage import DatabaseCheck, DiskSpaceCheck
@@ -10,6 +16,7 @@ from termvisor.diagnostics.checks.tmux import HistoryLimitCheck, ServersCheck, S
 
 BUILTIN_CHECKS: tuple[Check, ...] = (
     ConfigCheck(),
+    PolicyCheck(),
     PythonCheck(),
     TmuxVersionCheck(),
     ServersCheck(),

@@ -1,6 +1,7 @@
 """Configuration checks: settings, rule packs, plug-ins and optional programs."""
 
 import asyncio
+import os
 
 from termvisor import plugins
 from termvisor.agents.adapters import loader
@@ -9,6 +10,7 @@ from termvisor.detection.packs.loader import load_cached_packs
 from termvisor.diagnostics.checks.check import BuiltinCheck, CheckContext, CheckFinding
 from termvisor.errors import ConfigError
 from termvisor.model.action.readonly_program import ACCOUNT_USAGE, CODE_SEARCH, SESSION_BY_ID
+from termvisor.policy.policy_file import check_policy_file
 from termvisor.redaction import redact
 from termvisor.settings import load_settings
 from termvisor.system.subprocesses import is_installed
@@ -36,6 +38,24 @@ class ConfigCheck(BuiltinCheck):
                 message = f"redact_patterns: {pattern!r} {crashing[pattern]}"
                 return self.report("warn", message, _SLOW_PATTERN_HINT)
         return self.report("ok", f"{context.paths.config_file} is valid")
+
+
+class PolicyCheck(BuiltinCheck):
+    name = "policy"
+    doc = (
+        "The policy file contains only known keys with valid values. While it is broken, nothing is allowed by itself."
+    )
+
+    async def run(self, context: CheckContext) -> CheckFinding:
+        path = context.paths.policy_file
+        if not os.path.lexists(path):
+            return self.report("ok", "there is no policy.toml; the defaults apply")
+        try:
+            check_policy_file(path)
+        except ConfigError as error:
+            hint = f"Until it is valid, every action needs approval. {error.hint}"
+            return self.report("fail", error.message, hint)
+        return self.report("ok", f"{path} is valid")
 
 
 class RulePacksCheck(BuiltinCheck):

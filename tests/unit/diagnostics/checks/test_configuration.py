@@ -6,7 +6,13 @@ from msgspec.structs import replace
 
 from termvisor.detection.packs.crash_test import save_crashing_rules
 from termvisor.diagnostics.checks.check import CheckContext
-from termvisor.diagnostics.checks.configuration import ConfigCheck, ExternalProgramsCheck, PluginsCheck, RulePacksCheck
+from termvisor.diagnostics.checks.configuration import (
+    ConfigCheck,
+    ExternalProgramsCheck,
+    PluginsCheck,
+    PolicyCheck,
+    RulePacksCheck,
+)
 from tests.unit.detection.packs.rule_factory import VALID_RULE, write_pack
 
 
@@ -22,6 +28,16 @@ async def test_an_invalid_setting_fails_and_is_named(context: CheckContext) -> N
     assert finding.status == "fail"
     assert "thin_interval" in finding.message
     assert "visor config validate" in finding.hint
+
+
+async def test_a_broken_policy_fails_with_its_line(context: CheckContext) -> None:
+    assert (await PolicyCheck().run(context)).status == "ok"
+    os.makedirs(context.paths.config_dir)
+    with open(context.paths.policy_file, "w") as file:
+        file.write("[approval]\ndefalt = 'ask'\n")
+    finding = await PolicyCheck().run(context)
+    assert (finding.status, "line 2" in finding.message) == ("fail", True)
+    assert "every action needs approval" in finding.hint
 
 
 async def test_a_redaction_pattern_that_crashes_hyperscan_is_a_warning(context: CheckContext) -> None:
