@@ -17,6 +17,12 @@ from termvisor.system.subprocesses import run_and_capture
 
 _START_TIMEOUT_S = 30.0
 """Seconds to wait for a daemon to start, enough on a busy machine."""
+_CHANGES_RULE = """
+[[rule]]
+id = "tests_may_change"
+when = { kind = ["write_config", "write_file", "prune_data", "export_unredacted"] }
+answer = "allow"
+"""
 
 
 class VisorInstance:
@@ -47,6 +53,17 @@ class VisorInstance:
         if status != 0:
             raise AssertionError(f"visor {' '.join(words)}: status {status}\n{out}{errors}")
         return out
+
+    def allow_changes(self) -> None:
+        """Let programs, such as the test, change settings and files without approval, by a rule of the policy."""
+        os.makedirs(self.paths.config_dir, exist_ok=True)
+        with open(self.paths.policy_file, "a+", encoding="utf-8") as file:
+            file.seek(0)
+            text = file.read()
+            if _CHANGES_RULE not in text:
+                file.write(_CHANGES_RULE)
+            if "[rates]" not in text:
+                file.write("[rates]\nper_minute = 1000\n")
 
     def call_robot(self, *words: str, timeout: float = 60.0) -> Any:
         """Run a robot command that must succeed and return its data."""

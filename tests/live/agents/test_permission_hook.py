@@ -76,6 +76,7 @@ def open_watched_claude(model: str) -> Iterator[WatchedClaude]:
         place.folder.mkdir()
         CLAUDE.prepare(place)
         visor.env = {**visor.env, "HOME": str(place.home)}
+        visor.allow_changes()
         visor.run_checked("setup", "agents", "--agent", "claude_code", "--yes")
         agent_pane = ClaudePane(tmux, place, CLAUDE)
         agent_pane.start()

@@ -127,6 +127,7 @@ def start_watched_agent(
         program.prepare(place)
         visor.env = {**visor.env, "HOME": str(place.home)}
         if hooks:
+            visor.allow_changes()
             visor.run_checked("setup", "agents", "--agent", hooks, "--yes")
         agent_pane = CodexPane(tmux, place, program)
         agent_pane.start(ready_text, *args)
