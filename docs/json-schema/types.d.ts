@@ -115,7 +115,7 @@ export interface ActivateArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -321,7 +321,7 @@ export interface AnswerDialogArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -372,6 +372,8 @@ export interface ApprovalItem {
   expires_at: string;
   left: number | null;
   correlation: string;
+  grants?: Array<string>;
+  after?: number | null;
 }
 
 /** Choose the approval request and how to answer it. */
@@ -380,13 +382,19 @@ export interface ApproveArgs {
   id: number;
   /** With --edit: the text to send instead. */
   text?: string;
-  /** Also permit this kind of action in this pane to the same caller for eight hours. */
+  /** Also grant the caller what the request names: its programs, folders and hosts. */
   session?: boolean;
+  /** Like --session, but grant the whole categories: shell, filesystem, network, … */
+  category?: boolean;
+  /** With --session or --category: how long, such as 30m or 2h. */
+  lasting?: string;
+  /** Allow it only after this approved request was executed: a plan, in order. */
+  after?: number | null;
   /** Send another text instead: the words that follow, or the text from your editor. */
   edit?: boolean;
 }
 
-/** ``instead`` is the outcome of the edited text. */
+/** ``instead`` is the outcome of the edited text, ``granted`` the permit that was given, in words. */
 export interface ApproveResult {
   id: number;
   state: "allowed" | "denied" | "edited" | "expired" | "open" | "used" | "withdrawn";
@@ -404,7 +412,11 @@ export interface ApproveResult {
   expires_at: string;
   left: number | null;
   correlation: string;
+  grants?: Array<string>;
+  after?: number | null;
   instead?: ActionResult | null;
+  granted?: string;
+  permit_id?: number | null;
 }
 
 /** The pane to attach to, and preconditions. */
@@ -413,7 +425,7 @@ export interface AttachArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -467,7 +479,7 @@ export interface AuditArgs {
   /** Only this caller: human, robot, …, its name, or its interface. */
   actor?: string | null;
   /** Only entries with this outcome. */
-  outcome?: "allow" | "delivered" | "denied" | "deny" | "done" | "edit" | "failed" | "refused" | "suppressed" | "typed_not_submitted" | "unknown" | null;
+  outcome?: "allow" | "delivered" | "denied" | "deny" | "done" | "edit" | "failed" | "modified" | "refused" | "suppressed" | "typed_not_submitted" | "unknown" | null;
   /** Only entries with this correlation id. */
   correlation?: string | null;
   /** Not older than this: ISO 8601, today, or an age such as 10m. */
@@ -548,8 +560,8 @@ export interface AuditVerifyArgs {
   kept?: string;
 }
 
-/** ``entry`` is the first one that breaks the chain, ``what`` the reason. For a file: the number of verified
-    ``entries``, the newest ``hash``, and how many are ``masked``, whose content cannot be verified. */
+/** ``entry`` is the first one that breaks the chain, ``what`` the reason. ``entries`` is the number of verified
+    entries, ``hash`` the newest of them. In a file, the content of ``masked`` entries cannot be verified. */
 export interface AuditVerifyResult {
   is_whole: boolean;
   entry?: number | null;
@@ -557,6 +569,7 @@ export interface AuditVerifyResult {
   entries?: number | null;
   hash?: string;
   masked?: number;
+  is_file?: boolean;
 }
 
 /** An invalid workflow file and its error. */
@@ -1369,7 +1382,7 @@ export interface InterruptArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -1405,7 +1418,7 @@ export interface KillArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -1639,7 +1652,7 @@ export interface NextArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -1806,11 +1819,14 @@ export interface PermissionAnswer {
   correlation: string;
 }
 
-/** ``caller`` may run actions of this ``kind`` in ``pane`` (null: in all) for ``left`` more seconds. */
+/** ``caller`` may do what ``grants`` names, by actions of this ``kind`` in ``pane`` (null: in all).
+
+    ``left`` is the seconds until it expires. */
 export interface PermitItem {
   id: number;
   caller: string;
   kind: string;
+  grants: Array<string>;
   pane: number | null;
   given_by: string;
   given_at: string;
@@ -1818,13 +1834,14 @@ export interface PermitItem {
   left: number;
 }
 
-/** Permits in force, oldest first. */
+/** Permits in force, oldest first. ``once`` are requests that were approved once and not executed yet, in order. */
 export interface PermitListing {
   schema_version?: number;
   generated_at: string;
   filters?: Record<string, string | number | boolean>;
   summary: PermitsSummary;
   items: Array<PermitItem>;
+  once?: Array<ApprovalItem>;
 }
 
 export interface PermitsSummary {
@@ -1903,7 +1920,7 @@ export interface QuitAgentArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2024,7 +2041,7 @@ export interface ResumeSessionArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2046,7 +2063,7 @@ export interface ReviveArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2320,7 +2337,7 @@ export interface SendKeysArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2358,7 +2375,7 @@ export interface SendTextArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2500,7 +2517,7 @@ export interface SetTitleArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2638,7 +2655,7 @@ export interface SpawnArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2687,7 +2704,7 @@ export interface SplitArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2849,7 +2866,7 @@ export interface UndoArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;

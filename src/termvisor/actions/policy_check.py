@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.actions.pane_snapshot import PaneSnapshot
-from termvisor.actions.user_hooks import HookInput, is_hook_applicable, notify_hooks, run_hooks
+from termvisor.actions.user_hooks import is_hook_applicable, notify_hooks, run_hooks
 from termvisor.clock import Clock, compute_local_time
 from termvisor.errors import ConfigError
 from termvisor.log import get_logger
@@ -25,10 +25,12 @@ from termvisor.model.action.action import (
 )
 from termvisor.model.action.approval import Verdict, VerdictReason, combine_reasons
 from termvisor.model.action.policy import Policy
-from termvisor.policy.evaluator import evaluate_request, explain_verdict, take_tokens
+from termvisor.model.action.policy_hook import HookInput, PaneContext
+from termvisor.policy.evaluator import analyze_request, evaluate_request, explain_verdict, take_tokens
+from termvisor.policy.grants import list_capabilities
 from termvisor.policy.path_rules import PathScope
 from termvisor.policy.policy_file import parse_policy
-from termvisor.policy.request import HookAnswer, LocalTime, PaneContext, PolicyRequest
+from termvisor.policy.request import HookAnswer, LocalTime, PolicyRequest
 from termvisor.policy.token_bucket import TokenBucket
 from termvisor.system.files import open_regular_file
 
@@ -46,6 +48,8 @@ class PolicyDecision(Struct, frozen=True, kw_only=True):
     """The number of people who must approve the action, if approval is required."""
     expires_for: float = 600.0
     """Seconds until an approval request expires."""
+    capabilities: tuple[str, ...] = ()
+    """What a grant must give to cover the action; empty if it is always asked about, or need not be."""
     allows_unproven: bool = False
     allows_typing_beside_people: bool = False
 
@@ -115,7 +119,8 @@ class PolicyChecker:
         if verdict.answer != "deny":
             # Denied actions do not count, or a loop of denials would keep its own limit exhausted.
             self._buckets |= take_tokens(policy, request)
-        return _build_decision(hooks.action, actor, place, policy, verdict)
+        decision = _build_decision(hooks.action, actor, place, policy, verdict)
+        return replace(decision, capabilities=_list_capabilities(request, verdict))
 
     async def preview(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
         """Return the verdict without running hooks or counting towards rate limits."""
@@ -124,7 +129,8 @@ class PolicyChecker:
             return PolicyDecision(action=action, verdict=_build_deny_all(self.file.problem), actor=actor)
         request = self._build_request(action, actor, snapshot, _assume_hook_answers(policy, action))
         verdict = self._add_file_problem(evaluate_request(policy, request), action)
-        return _build_decision(action, actor, request.place, policy, verdict)
+        decision = _build_decision(action, actor, request.place, policy, verdict)
+        return replace(decision, capabilities=_list_capabilities(request, verdict))
 
     def explain(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> list[str]:
         """Return the trace of the evaluation, one line per step."""
@@ -234,6 +240,11 @@ def _build_decision(
         allows_unproven=policy.unproven_prompt,
         allows_typing_beside_people=policy.human_typing_override,
     )
+
+
+def _list_capabilities(request: PolicyRequest, verdict: Verdict) -> tuple[str, ...]:
+    # Analyzed again only for actions that ask, which wait for a person anyway.
+    return list_capabilities(request, analyze_request(request), verdict) if verdict.answer == "ask" else ()
 
 
 def _build_deny_all(why: str) -> Verdict:

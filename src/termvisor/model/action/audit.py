@@ -17,8 +17,8 @@ from termvisor.model.ids import PaneId
 
 AuditStage = Literal["judged", "asked", "answered", "intent", "outcome"]
 
-AuditOutcome = Literal[OutcomeStatus, "denied", "refused", ApprovalAnswer]
-"""Outcome of an action, or the answer to an approval request."""
+AuditOutcome = Literal[OutcomeStatus, "denied", "refused", "modified", ApprovalAnswer]
+"""Outcome of an action, the answer to an approval request, or `modified` for a request that a hook changed."""
 
 
 class AuditEntry(Struct, frozen=True, kw_only=True):
