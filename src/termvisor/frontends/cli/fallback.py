@@ -46,6 +46,9 @@ def _start_daemon_and_send(request: command_protocol.CommandRequest) -> int:
     paths = resolve_paths()
     ensure_running(paths)
     status = fast_client.send_command(paths.daemon_socket, request)
+    # The new daemon has allowed a change that this process makes.
+    if status == fast_client.RUN_LOCALLY:
+        return _run_locally(LocalServices(), request)
     if status < 0:
         raise Unavailable("the daemon exited right after its start", hint=f"See {paths.log_file}.")
     return status
