@@ -54,6 +54,18 @@ class VisorInstance:
             raise AssertionError(f"visor {' '.join(words)}: status {status}\n{out}{errors}")
         return out
 
+    def run_at_terminal(self, words: str, awaited: str) -> str:
+        """Run a command at a terminal of its own, as a person does, and return its output, which must be as awaited.
+
+        Not in a new tmux server: beside a running agent, that could be the agent's, and so is not a person's terminal.
+        """
+        command = f"{sys.executable} -m termvisor {words}"
+        _, out, _ = run_and_capture(["script", "-qc", command, "/dev/null"], timeout_s=60.0, env=self.env)
+        text = out.decode("utf-8", "replace")
+        if awaited not in text:
+            raise AssertionError(f"visor {words}: {text}")
+        return text
+
     def allow_changes(self) -> None:
         """Let programs, such as the test, change settings and files without approval, by a rule of the policy."""
         os.makedirs(self.paths.config_dir, exist_ok=True)
