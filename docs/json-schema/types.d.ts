@@ -115,7 +115,7 @@ export interface ActivateArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -321,7 +321,7 @@ export interface AnswerDialogArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -372,6 +372,8 @@ export interface ApprovalItem {
   expires_at: string;
   left: number | null;
   correlation: string;
+  grants?: Array<string>;
+  after?: number | null;
 }
 
 /** Choose the approval request and how to answer it. */
@@ -380,13 +382,19 @@ export interface ApproveArgs {
   id: number;
   /** With --edit: the text to send instead. */
   text?: string;
-  /** Also permit this kind of action in this pane to the same caller for eight hours. */
+  /** Also grant the caller what the request names: its programs, folders and hosts. */
   session?: boolean;
+  /** Like --session, but grant the whole categories: shell, filesystem, network, … */
+  category?: boolean;
+  /** With --session or --category: how long, such as 30m or 2h. */
+  lasting?: string;
+  /** Allow it only after this approved request was executed: a plan, in order. */
+  after?: number | null;
   /** Send another text instead: the words that follow, or the text from your editor. */
   edit?: boolean;
 }
 
-/** ``instead`` is the outcome of the edited text. */
+/** ``instead`` is the outcome of the edited text, ``granted`` the permit that was given, in words. */
 export interface ApproveResult {
   id: number;
   state: "allowed" | "denied" | "edited" | "expired" | "open" | "used" | "withdrawn";
@@ -404,7 +412,11 @@ export interface ApproveResult {
   expires_at: string;
   left: number | null;
   correlation: string;
+  grants?: Array<string>;
+  after?: number | null;
   instead?: ActionResult | null;
+  granted?: string;
+  permit_id?: number | null;
 }
 
 /** The pane to attach to, and preconditions. */
@@ -413,7 +425,7 @@ export interface AttachArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -464,10 +476,10 @@ export interface AuditArgs {
   pane?: string | null;
   /** Only this kind of action, for example send_text. */
   kind?: string | null;
-  /** Only this caller: human, robot, …, or the name it gave. */
+  /** Only this caller: human, robot, …, its name, or its interface. */
   actor?: string | null;
   /** Only entries with this outcome. */
-  outcome?: "allow" | "delivered" | "denied" | "deny" | "done" | "edit" | "failed" | "refused" | "suppressed" | "typed_not_submitted" | "unknown" | null;
+  outcome?: "allow" | "delivered" | "denied" | "deny" | "done" | "edit" | "failed" | "modified" | "refused" | "suppressed" | "typed_not_submitted" | "unknown" | null;
   /** Only entries of this action, workflow run or event. */
   correlation?: string | null;
   /** Not older than this: ISO 8601, today, or an age such as 10m. */
@@ -496,6 +508,8 @@ export interface AuditItem {
   stage: "answered" | "asked" | "intent" | "judged" | "outcome";
   kind: string;
   by: string;
+  face: string;
+  doubt: string;
   pane: number | null;
   place: string;
   what: string;
@@ -546,8 +560,8 @@ export interface AuditVerifyArgs {
   kept?: string;
 }
 
-/** ``entry`` is the first one that breaks the chain, ``what`` the reason. For a file: the number of verified
-    ``entries``, the newest ``hash``, and how many are ``masked``, whose content cannot be verified. */
+/** ``entry`` is the first one that breaks the chain, ``what`` the reason. ``entries`` is the number of verified
+    entries, ``hash`` the newest of them. In a file, the content of ``masked`` entries cannot be verified. */
 export interface AuditVerifyResult {
   is_whole: boolean;
   entry?: number | null;
@@ -555,6 +569,7 @@ export interface AuditVerifyResult {
   entries?: number | null;
   hash?: string;
   masked?: number;
+  is_file?: boolean;
 }
 
 /** An invalid workflow file and its error. */
@@ -1368,13 +1383,14 @@ export interface InboxArgs {
   limit?: number;
 }
 
-/** Approval requests, oldest first. */
+/** Approval requests, oldest first. ``policy_problem`` is the error in the policy file; then everything is asked. */
 export interface InboxListing {
   schema_version?: number;
   generated_at: string;
   filters?: Record<string, string | number | boolean>;
   summary: InboxSummary;
   items: Array<ApprovalItem>;
+  policy_problem?: string;
 }
 
 export interface InboxSummary {
@@ -1388,7 +1404,7 @@ export interface InterruptArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -1424,7 +1440,7 @@ export interface KillArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -1660,7 +1676,7 @@ export interface NextArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -1828,11 +1844,14 @@ export interface PermissionAnswer {
   correlation: string;
 }
 
-/** ``caller`` may run actions of this ``kind`` in ``pane`` (null: in all) for ``left`` more seconds. */
+/** ``caller`` may do what ``grants`` names, by actions of this ``kind`` in ``pane`` (null: in all).
+
+    ``left`` is the seconds until it expires. */
 export interface PermitItem {
   id: number;
   caller: string;
   kind: string;
+  grants: Array<string>;
   pane: number | null;
   given_by: string;
   given_at: string;
@@ -1840,13 +1859,14 @@ export interface PermitItem {
   left: number;
 }
 
-/** Permits in force, oldest first. */
+/** Permits in force, oldest first. ``once`` are requests that were approved once and not executed yet, in order. */
 export interface PermitListing {
   schema_version?: number;
   generated_at: string;
   filters?: Record<string, string | number | boolean>;
   summary: PermitsSummary;
   items: Array<PermitItem>;
+  once?: Array<ApprovalItem>;
 }
 
 export interface PermitsSummary {
@@ -1926,7 +1946,7 @@ export interface QuitAgentArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2047,7 +2067,7 @@ export interface ResumeSessionArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2069,7 +2089,7 @@ export interface ReviveArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2343,7 +2363,7 @@ export interface SendKeysArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2381,7 +2401,7 @@ export interface SendTextArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2523,7 +2543,7 @@ export interface SetTitleArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2661,7 +2681,7 @@ export interface SpawnArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2710,7 +2730,7 @@ export interface SplitArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;
@@ -2872,7 +2892,7 @@ export interface UndoArgs {
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
-  /** Like --yes, and for eight hours also this kind of action in this pane. */
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
   /** Owner of the reservation to act under. */
   owner?: string;

@@ -153,6 +153,13 @@ class NotPermitted(Refused):
     hint = "The message says who may do it, and where."
 
 
+def build_person_required_error(what: str, doubt: str, command: str) -> NotPermitted:
+    """Build the error for a caller that does what only a person may do; ``doubt`` says why it is none."""
+    message = f"{what} must come from an interactive terminal" + (f": {doubt}" if doubt else "")
+    hint = f"Run `{command}` in a terminal window of yours; `visor help approve` says who counts as a person."
+    return NotPermitted(message, hint=hint, details={"doubt": doubt} if doubt else {})
+
+
 class NeedsApproval(VisorError):
     """The action requires approval."""
 

@@ -111,6 +111,7 @@ def trace_flows(traced: TracedInstance, scene: WatchedTmux, user: TerminalUser) 
         )
     yield "workflow", files
     with traced.trace() as files:
+        visor.allow_changes()
         visor.run_checked("db", "prune")
     yield "maintenance", files
 

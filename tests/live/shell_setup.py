@@ -38,6 +38,7 @@ class ShellHome:
         """Run `visor setup shell`."""
         visor, own = scene.visor, scene.visor.env
         visor.env = {**own, **self.environ}
+        visor.allow_changes()
         visor.run_checked("setup", "shell", self.shell, "--yes")
         visor.env = own
         return self

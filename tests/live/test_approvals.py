@@ -129,16 +129,9 @@ def test_a_waiting_robot_is_denied_when_a_user_edits_the_text(user: TerminalUser
     assert typed in entries[-1]["what"]
 
 
-def test_one_user_cannot_give_both_required_approvals(user: TerminalUser) -> None:
+def test_what_two_people_must_approve_is_denied_because_there_is_one_user(user: TerminalUser) -> None:
     user.run_command(f"visor send {user.pane_id} deploy now")
-    user.answer_prompt("y", "Enter")
-    user.wait_for_text("requires approval by 2 people, has 1")
-    number = user.find_request("deploy now")
-    user.run_command(f"visor approve {number} --session")
-    user.wait_for_text("1 of 2 approvals; another person must approve it")
-    assert user.visor.call_robot("list-permits")["items"] == []
-    user.run_command(f"visor deny {number}")
-    user.wait_for_text("denied")
+    user.wait_for_text("two people must approve this")
     assert "deploy now" not in user.shell_text
 
 

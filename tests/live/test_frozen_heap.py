@@ -34,6 +34,7 @@ def run_rounds(scene, mux_id: str, numbers: range) -> None:
     """In each round replace the rules, reload the settings, and detect and store events."""
     pack = Path(scene.visor.paths.config_dir) / "packs" / "org.local"
     pack.mkdir(parents=True, exist_ok=True)
+    scene.visor.allow_changes()
     for number in numbers:
         (pack / "deploy_failed.toml").write_text(RULE.format(number))
         scene.visor.run_checked("config", "reload")

@@ -253,6 +253,8 @@ def test_no_secret_is_in_the_database_or_a_log(fleet, secret_pane, secret):
 
 
 def test_only_an_unredacted_raw_export_prints_a_secret_and_is_logged(fleet, secret_pane, secret):
+    assert fleet.visor.run("export", str(secret_pane), "--raw", "--unredacted")[0] == 77
+    fleet.visor.allow_changes()
     assert secret in fleet.visor.run_checked("export", str(secret_pane), "--raw", "--unredacted")
     assert "exported raw bytes" in Path(fleet.visor.paths.log_file).read_text()
     assert "--unredacted" in fleet.visor.run("export", str(secret_pane), "--text", "--unredacted")[2]

@@ -100,6 +100,7 @@ class PrintedKey:
 
     def _is_sealed(self, fleet) -> bool:
         """Run maintenance and return True if it sealed the segments; the epoch closes a moment after the pane."""
+        fleet.visor.allow_changes()
         fleet.visor.run_checked("db", "prune")
         return not list(Path(fleet.visor.paths.raw_dir, str(self.pane)).rglob("*.raw"))
 

@@ -29,6 +29,7 @@ def list_captured_names(visor) -> list[str]:
 
 def test_reloaded_rules_take_effect_without_a_restart_and_miss_no_line(scene):
     visor, pack = scene.visor, Path(scene.visor.paths.config_dir) / "packs" / "org.local"
+    visor.allow_changes()
     pack.mkdir(parents=True)
     (pack / "wide.toml").write_text(STREAM_RULE)
     mux_id = scene.tmux.start_session(command="cat")
@@ -55,7 +56,7 @@ def test_a_pattern_that_crashes_hyperscan_does_not_crash_the_daemon(scene):
     mux_id = scene.tmux.start_session(command="cat", width=200)
     scene.wait_until_captured(mux_id)
     pid = visor.daemon_pid
-    Path(visor.paths.config_dir).mkdir(parents=True, exist_ok=True)
+    visor.allow_changes()
     patterns = f"redact_patterns = ['{CRASHES}', 'ACME-[0-9]+']\n"
     Path(visor.paths.config_file).write_text(patterns, encoding="utf-8")
     assert "redact_patterns" in visor.run_checked("config", "reload")

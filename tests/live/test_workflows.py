@@ -26,7 +26,7 @@ unproven_prompt = true
 per_minute = 100_000
 [[rule]]
 id = "tests"
-when = { kind = ["send_text", "send_keys", "run_workflow"] }
+when = { kind = ["send_text", "send_keys", "run_workflow", "write_config"] }
 answer = "allow"
 [commands]
 unknown_effect = "allow"

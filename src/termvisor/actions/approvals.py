@@ -6,18 +6,27 @@ Invariant: an approval is valid once, for one exact action and until it expires.
 import asyncio
 from contextlib import suppress
 
+from msgspec.structs import replace
+
 from termvisor.actions.attempt import Attempt, redact_action
 from termvisor.bus import Bus
 from termvisor.clock import NS, Clock, format_timestamp
-from termvisor.errors import ErrorDetail, NeedsApproval, NotPermitted, Refused, VisorError
+from termvisor.errors import (
+    BadRequest,
+    ErrorDetail,
+    NeedsApproval,
+    NotPermitted,
+    Refused,
+    VisorError,
+    build_person_required_error,
+)
 from termvisor.model.action.action import Actor, AnswerAgent, AskPerson, assess_risk, find_action_pane, get_action_kind
-from termvisor.model.action.approval import Approval, ApprovalAnswer, ApprovalVote, Permit, PermitScope
+from termvisor.model.action.approval import Approval, ApprovalAnswer, ApprovalVote, Permit, PermitGrant, PermitScope
 from termvisor.model.action.audit import AuditEntry
+from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
+from termvisor.policy.grants import is_covered, widen_to_categories
 from termvisor.store import Store
-
-# How long a permit stays valid, in seconds.
-PERMIT_DURATION_S = 8 * 3600.0
 
 
 class ApprovalQueue:
@@ -49,45 +58,54 @@ class ApprovalQueue:
             _raise_unless_allowed(answered)
         # Two concurrent callers may find the same approval, but only one can use it.
         if not await self._store.approvals.consume(number, attempt.action_hash, self._clock.now()):
-            raise Refused(f"request {number} was already used or has expired", details={"question": number})
+            raise await self._build_unusable_error(number)
 
-    async def answer(self, approval_id: int, answer: ApprovalAnswer, by: Actor, *, lasting: bool = False) -> Approval:
-        """Store a person's answer; ``lasting`` also grants the caller a permit for this kind of action in this pane.
+    async def answer(
+        self,
+        approval_id: int,
+        answer: ApprovalAnswer,
+        by: Actor,
+        grant: PermitGrant | None = None,
+        *,
+        after: int | None = None,
+    ) -> Approval:
+        """Store a person's answer, and grant the caller what was shown with the request.
 
-        Raises ``Refused`` if ``by`` may not answer this request.
+        ``after`` is another request that must be executed before this one: so several approvals are a plan.
+
+        Raises ``Refused`` if ``by`` may not answer this request, ``BadRequest`` if it can be approved once only.
         """
         # Programs may deny, but must not approve: they could approve their own or each other's requests.
         if answer != "deny" and by.kind != "human":
-            raise NotPermitted("approvals must come from an interactive terminal", hint="Run `visor inbox` in one.")
+            raise build_person_required_error("approvals", by.doubt, f"visor approve {approval_id}")
         now = self._clock.now()
         known = await self._store.approvals.find(approval_id)
         if known is not None and _is_requester(known, by):
             hint = "Answer it from another terminal."
             raise NotPermitted(f"request {approval_id} came from this pane", hint=hint)
+        capabilities = () if known is None or grant is None else _choose_capabilities(known, grant)
         # The answer and its audit entry are written in one transaction.
-        entry = AuditEntry(
-            at=now,
-            correlation=known.correlation if known else "",
-            stage="answered",
-            kind=known.kind if known else "approval",
-            actor=by,
-            pane=known.pane if known else None,
-            place=known.place if known else "",
-            action_hash=known.action_hash if known else "",
-            observed={"question": approval_id},
-            outcome=answer,
-        )
-        approval = await self._store.approvals.answer(approval_id, ApprovalVote(_format_actor(by), answer, now), entry)
-        if lasting and approval.state == "allowed" and approval.needs == 1:
-            permit = Permit(
-                at=now,
-                expires_at=now + int(PERMIT_DURATION_S * NS),
-                scope=_build_scope(approval.kind, approval.actor, approval.pane),
-                who=_format_actor(by),
-            )
-            await self._store.permits.add(permit)
+        entry = AuditEntry(at=now, correlation="", stage="answered", kind="approval", actor=by, outcome=answer)
+        observed: dict[str, Scalar] = {"question": approval_id}
+        entry = replace(entry, observed=observed | ({"granted": "; ".join(capabilities)} if capabilities else {}))
+        entry = entry if known is None else _copy_request(entry, known)
+        vote = ApprovalVote(_format_actor(by), answer, now, after)
+        approval = await self._store.approvals.answer(approval_id, vote, entry)
+        if grant is not None and capabilities and approval.state == "allowed" and approval.needs == 1:
+            scope = replace(_build_scope(approval.kind, approval.actor, approval.pane), capabilities=capabilities)
+            expires_at = now + int(grant.seconds * NS)
+            permit = Permit(at=now, expires_at=expires_at, scope=scope, who=_format_actor(by))
+            approval = replace(approval, permit=await self._store.permits.add(permit))
         self.updates.publish(approval)
         return approval
+
+    async def _build_unusable_error(self, number: int) -> Refused:
+        approval = await self._store.approvals.find(number)
+        if approval is not None and approval.state == "allowed" and approval.after is not None:
+            hint = "The plan was approved in this order; run that action first."
+            text = f"request {number} may be executed only after request {approval.after}"
+            return Refused(text, hint=hint, details={"question": number, "after": approval.after})
+        return Refused(f"request {number} was already used or has expired", details={"question": number})
 
     async def expire(self) -> None:
         """Close the requests that were not answered in time."""
@@ -110,6 +128,7 @@ class ApprovalQueue:
             shown=redact_action(attempt.action),
             reasons=attempt.decision.verdict.reasons,
             needs=attempt.decision.needs,
+            capabilities=attempt.decision.capabilities,
         )
         entry = attempt.build_entry("asked", now, verdict=attempt.decision.verdict)
         request = await self._store.approvals.add_request(approval, entry)
@@ -146,7 +165,10 @@ class ApprovalQueue:
     async def _is_permitted(self, attempt: Attempt) -> bool:
         kind, pane = get_action_kind(attempt.action), find_action_pane(attempt.action)
         scopes = [_build_scope(kind, attempt.actor, place) for place in (pane, None)]
-        return any(permit.scope in scopes for permit in await self._store.permits.list(self._clock.now()))
+        permits = await self._store.permits.list(self._clock.now())
+        granted = [one.scope for one in permits if replace(one.scope, capabilities=()) in scopes]
+        given = [capability for scope in granted for capability in scope.capabilities]
+        return is_covered(given, attempt.decision.capabilities)
 
 
 _REFUSAL_TEXTS = {
@@ -192,6 +214,26 @@ def _compute_expiry_s(attempt: Attempt) -> float:
 
 def _build_scope(kind: str, actor: Actor, pane: PaneId | None) -> PermitScope:
     return PermitScope(kind=kind, actor_kind=actor.kind, actor_name=actor.name, uid=actor.uid, pane=pane)
+
+
+def _copy_request(entry: AuditEntry, request: Approval) -> AuditEntry:
+    names = ("correlation", "kind", "pane", "place", "action_hash")
+    return replace(entry, **{name: getattr(request, name) for name in names})
+
+
+def _choose_capabilities(approval: Approval, grant: PermitGrant) -> tuple[str, ...]:
+    """Return what to grant: what the request shows, or the categories of it."""
+    if not approval.capabilities:
+        raise BadRequest(
+            f"request {approval.id} can be approved only once: {_describe_asking_reason(approval)}",
+            hint=f"Approve this one action with `visor approve {approval.id}`.",
+        )
+    return widen_to_categories(approval.capabilities) if grant.is_category else approval.capabilities
+
+
+def _describe_asking_reason(approval: Approval) -> str:
+    reason = next((one for one in approval.reasons if one.source == "command" and one.answer == "ask"), None)
+    return f"commands of the class {reason.id} are always asked about" if reason else "what it needs cannot be limited"
 
 
 def _is_requester(approval: Approval, by: Actor) -> bool:

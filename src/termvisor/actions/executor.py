@@ -23,8 +23,10 @@ from termvisor.model.action.action import (
     AnswerAgent,
     AskPerson,
     Attach,
+    ExportUnredacted,
     Kill,
     Notify,
+    PruneData,
     Release,
     Reserve,
     RunProgram,
@@ -32,6 +34,8 @@ from termvisor.model.action.action import (
     SendKeys,
     SetTitle,
     Spawn,
+    WriteConfig,
+    WriteFile,
     get_action_kind,
 )
 from termvisor.model.action.outcome import Outcome, ProgramOutput
@@ -85,8 +89,11 @@ class ActionExecutor:
             return await self._agent_commander.deliver_approval(action, snapshot)
         if isinstance(action, RunProgram):
             return await run_program(action)
+        # The caller proceeds by itself once the gate allows it.
         if isinstance(action, AskPerson | RunWorkflow):
-            return Outcome(status="done", pane=action.pane)  # the caller proceeds by itself once the gate allows it
+            return Outcome(status="done", pane=action.pane)
+        if isinstance(action, WriteFile | WriteConfig | PruneData | ExportUnredacted):
+            return Outcome(status="done")
         if snapshot is None:
             raise NotFound(f"{get_action_kind(action)} needs a pane, and none was found")
         return await self._execute_in_pane(action, snapshot)

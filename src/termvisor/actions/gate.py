@@ -111,23 +111,27 @@ class Gate:
 
     async def _admit(self, action: Action, actor: Actor, preconditions: Preconditions) -> Attempt:
         """Return the attempt once the policy, the preconditions and, if required, a person allow it."""
+        correlation = preconditions.correlation or os.urandom(8).hex()
         # A replacement action from a hook is checked like a new one, starting with the snapshot.
         for _ in range(_MAX_HOOK_REWRITES):
             snapshot = await self._take_snapshot(action, preconditions)
             action = bind_dialog_rows(action, snapshot)
             decision = _require_approval(await self._policy.check(action, actor, snapshot), preconditions)
+            attempt = Attempt(
+                action=action,
+                actor=actor,
+                preconditions=preconditions,
+                decision=decision,
+                correlation=correlation,
+                view=None if snapshot is None else snapshot.view,
+                snapshot=snapshot,
+            )
             if decision.action == action:
-                attempt = Attempt(
-                    action=action,
-                    actor=actor,
-                    preconditions=preconditions,
-                    decision=decision,
-                    correlation=preconditions.correlation or os.urandom(8).hex(),
-                    view=None if snapshot is None else snapshot.view,
-                    snapshot=snapshot,
-                )
                 await self._apply_verdict(attempt)
                 return attempt
+            # What was requested is on record, too, before what the hook made of it.
+            judged = attempt.build_entry("judged", self._clock.now(), outcome="modified", why="hook")
+            await self._store.audit.add([judged])
             action = decision.action
         raise Refused("the policy hooks keep changing the action", details={"outcome": "denied"})
 

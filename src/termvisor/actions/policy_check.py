@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.actions.pane_snapshot import PaneSnapshot, list_typing_clients
-from termvisor.actions.user_hooks import HookInput, is_hook_applicable, notify_hooks, run_hooks
+from termvisor.actions.user_hooks import is_hook_applicable, notify_hooks, run_hooks
 from termvisor.clock import Clock, compute_local_time
 from termvisor.errors import ConfigError
 from termvisor.log import get_logger
@@ -20,15 +20,18 @@ from termvisor.model.action.action import (
     AnswerAgent,
     SendKeys,
     SendText,
+    assess_risk,
     get_action_kind,
 )
 from termvisor.model.action.approval import Verdict, VerdictReason, combine_reasons
 from termvisor.model.action.policy import Policy
-from termvisor.policy.evaluator import count_in_windows, evaluate_request, explain_verdict
+from termvisor.model.action.policy_hook import HookInput, PaneContext
+from termvisor.policy.evaluator import analyze_request, count_in_windows, evaluate_request, explain_verdict
+from termvisor.policy.grants import list_capabilities
 from termvisor.policy.path_rules import PathScope
 from termvisor.policy.policy_file import parse_policy
 from termvisor.policy.rate_window import RateWindow
-from termvisor.policy.request import HookAnswer, LocalTime, PaneContext, PolicyRequest
+from termvisor.policy.request import HookAnswer, LocalTime, PolicyRequest
 from termvisor.system.files import find_trust_problem, open_regular_file
 
 log = get_logger("policy")
@@ -45,6 +48,8 @@ class PolicyDecision(Struct, frozen=True, kw_only=True):
     """The number of people who must approve the action, if approval is required."""
     expires_for: float = 600.0
     """Seconds until an approval request expires."""
+    capabilities: tuple[str, ...] = ()
+    """What a grant must give to cover the action; empty if it is always asked about, or need not be."""
     allows_unproven: bool = False
     allows_typing_beside_people: bool = False
 
@@ -52,7 +57,8 @@ class PolicyDecision(Struct, frozen=True, kw_only=True):
 class PolicyFile:
     """The user's policy, reloaded when the file changes.
 
-    An invalid file leaves the previous policy in force. A file that another user could have written allows nothing.
+    With an invalid file the previous policy stays in force, but allows nothing: the user may have meant to forbid it.
+    Nor does a file that another user could have written.
     """
 
     def __init__(self, path: str):
@@ -116,11 +122,12 @@ class PolicyChecker:
         # Run hooks first, because their answers are among the reasons for the verdict.
         hooks = await run_hooks(policy.hooks, action, actor, place)
         request = self._build_request(action, actor, snapshot, hooks.answers)
-        verdict = evaluate_request(policy, request)
+        verdict = self._add_file_problem(evaluate_request(policy, request), action)
         if verdict.answer != "deny":
             # Denied actions do not count, or a loop of denials would keep its own limit exhausted.
             self._windows |= count_in_windows(policy, request)
-        return _build_decision(hooks.action, actor, place, policy, verdict)
+        decision = _build_decision(hooks.action, actor, place, policy, verdict)
+        return replace(decision, capabilities=_list_capabilities(request, verdict))
 
     async def preview(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> PolicyDecision:
         """Return the verdict without running hooks or counting towards rate limits."""
@@ -128,7 +135,9 @@ class PolicyChecker:
         if policy is None:
             return PolicyDecision(action=action, verdict=_build_deny_all(self.file.problem), actor=actor)
         request = self._build_request(action, actor, snapshot, _assume_hook_answers(policy, action))
-        return _build_decision(action, actor, request.place, policy, evaluate_request(policy, request))
+        verdict = self._add_file_problem(evaluate_request(policy, request), action)
+        decision = _build_decision(action, actor, request.place, policy, verdict)
+        return replace(decision, capabilities=_list_capabilities(request, verdict))
 
     def explain(self, action: Action, actor: Actor, snapshot: PaneSnapshot | None) -> list[str]:
         """Return the trace of the evaluation, one line per step."""
@@ -136,7 +145,7 @@ class PolicyChecker:
         if policy is None:
             return [self.file.problem]
         request = self._build_request(action, actor, snapshot, _assume_hook_answers(policy, action))
-        return explain_verdict(policy, request)
+        return [*explain_verdict(policy, request), *filter(None, (self.file.problem,))]
 
     async def report_outcome(self, decision: PolicyDecision, status: str, why: str) -> None:
         """Report the outcome to the hooks that asked for it. They cannot change it."""
@@ -153,6 +162,13 @@ class PolicyChecker:
             why=why,
         )
         await notify_hooks(policy.hooks, hook_input)
+
+    def _add_file_problem(self, verdict: Verdict, action: Action) -> Verdict:
+        """Require approval while the policy file is broken, except for what changes nothing."""
+        if not self.file.problem or assess_risk(action) == "look":
+            return verdict
+        reason = VerdictReason("default", "broken_policy", "ask", self.file.problem)
+        return combine_reasons((*verdict.reasons, reason), verdict.retry_at)
 
     def _build_request(
         self, action: Action, actor: Actor, snapshot: PaneSnapshot | None, answers: tuple[HookAnswer, ...]
@@ -233,6 +249,11 @@ def _build_decision(
         allows_unproven=policy.unproven_prompt,
         allows_typing_beside_people=policy.human_typing_override,
     )
+
+
+def _list_capabilities(request: PolicyRequest, verdict: Verdict) -> tuple[str, ...]:
+    # Analyzed again only for actions that ask, which wait for a person anyway.
+    return list_capabilities(request, analyze_request(request), verdict) if verdict.answer == "ask" else ()
 
 
 def _build_deny_all(why: str) -> Verdict:

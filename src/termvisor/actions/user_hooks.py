@@ -12,30 +12,13 @@ from msgspec import Struct
 from termvisor.log import get_logger
 from termvisor.model.action.action import Action, Actor, get_action_kind
 from termvisor.model.action.policy import PolicyHook
-from termvisor.policy.request import HookAnswer, PaneContext
+from termvisor.model.action.policy_hook import HookInput, HookReply, PaneContext
+from termvisor.policy.request import HookAnswer
 from termvisor.redaction import redact
 from termvisor.system.subprocesses import run_isolated
 
 _MAX_ANSWER_BYTES = 1 << 20
 log = get_logger("hook")
-
-
-class HookInput(Struct, frozen=True, kw_only=True):
-    """The JSON object that a hook reads on stdin."""
-
-    stage: str
-    kind: str
-    action: Action
-    actor: Actor
-    place: PaneContext
-    outcome: str = ""
-    why: str = ""
-
-
-class _HookReply(Struct, frozen=True):
-    decision: str
-    reason: str = ""
-    action: msgspec.Raw = msgspec.Raw()
 
 
 class HookAnswers(Struct, frozen=True):
@@ -80,16 +63,18 @@ async def _run_hook(hook: PolicyHook, hook_input: HookInput) -> tuple[HookAnswer
         why = f"it exited with status {status}: {errors.decode('utf-8', 'replace')[-200:]}"
         return _build_failed_answer(hook, why), None
     try:
-        reply = msgspec.json.decode(out, type=_HookReply)
-        changed = msgspec.json.decode(reply.action, type=Action) if bytes(reply.action) else None
+        reply = msgspec.json.decode(out, type=HookReply)
     except (msgspec.MsgspecError, ValueError) as error:
         return _build_failed_answer(hook, f"its answer is invalid: {error}"), None
+    if reply.decision != "modify":
+        return HookAnswer(hook.id, reply.decision, redact(reply.reason)), None
+    # A hook that is satisfied with the action it gets may repeat it.
+    if reply.action == hook_input.action:
+        return HookAnswer(hook.id, "allow", redact(reply.reason)), None
     # A hook may change the fields of an action, but not its kind.
-    if reply.decision == "modify" and changed is not None and type(changed) is type(hook_input.action):
-        return HookAnswer(hook.id, "modify", redact(reply.reason)), changed
-    if reply.decision in ("allow", "deny"):
-        return HookAnswer(hook.id, "allow" if reply.decision == "allow" else "deny", redact(reply.reason)), None
-    return _build_failed_answer(hook, f"invalid decision {reply.decision!r}"), None
+    if not isinstance(reply.action, type(hook_input.action)):
+        return _build_failed_answer(hook, "its answer modify has no action of the same kind"), None
+    return HookAnswer(hook.id, "modify", redact(reply.reason)), reply.action
 
 
 def _build_failed_answer(hook: PolicyHook, why: str) -> HookAnswer:

@@ -20,14 +20,14 @@ _OWN_FOLDER_HINT = "Set VISOR_RUNTIME_DIR to a folder that only you use, or stop
 
 
 class BlockingConnection:
-    """One connection to a running daemon; requests are sent one after the other."""
+    """One connection to a running daemon; requests are sent one after the other. ``face`` names the interface."""
 
-    def __init__(self, sock: socket):
+    def __init__(self, sock: socket, face: str = "python"):
         self._socket = sock
         self._line_buffer, self._received, self._request_ids = LineBuffer(), deque[jsonrpc.IncomingMessage](), count(1)
         self._socket.settimeout(HELLO_TIMEOUT_S)
         try:
-            self.hello = read_hello(self.call("hello", {"protocol": command_protocol.PROTOCOL_VERSION}))
+            self.hello = read_hello(self.call("hello", {"protocol": command_protocol.PROTOCOL_VERSION, "face": face}))
         except BaseException:
             self.close()
             raise
@@ -96,10 +96,10 @@ class BlockingConnection:
         return data
 
 
-def connect_if_running(path: str) -> BlockingConnection | None:
+def connect_if_running(path: str, face: str = "cli") -> BlockingConnection | None:
     """Return a connection to the daemon; None if no daemon is running."""
     sock = _connect_checked(path)
-    return None if sock is None else BlockingConnection(sock)
+    return None if sock is None else BlockingConnection(sock, face)
 
 
 def connect_to_daemon(path: str) -> socket:

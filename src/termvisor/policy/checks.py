@@ -12,6 +12,7 @@ from msgspec import Struct
 from termvisor.model.action.action import Action, AnswerAgent, Notify, RunProgram, WriteFile, assess_risk
 from termvisor.model.action.approval import PolicyAnswer, VerdictReason
 from termvisor.model.action.policy import COMMAND_CLASSES, WEEKDAYS, Policy, PolicyRule, QuietHours
+from termvisor.model.action.policy_hook import PaneContext
 from termvisor.model.action.readonly_program import find_readonly_program
 from termvisor.policy.path_rules import (
     find_matching_glob,
@@ -23,7 +24,6 @@ from termvisor.policy.request import (
     PROTECTED_NAME_KINDS,
     HookAnswer,
     LocalTime,
-    PaneContext,
     PolicyRequest,
     get_command_text,
 )
@@ -31,6 +31,7 @@ from termvisor.policy.shell import CommandAnalysis
 from termvisor.redaction import redact
 from termvisor.regex import PatternMatcher, compile_patterns
 
+_TWO_PERSON_TEXT = "two people must approve this, and the daemon serves only one user"
 # Also limits redaction, so that a command of a megabyte does not delay the verdict.
 _MAX_SHOWN_CHARS, _MAX_REDACTED_CHARS = 80, 4096
 
@@ -95,7 +96,9 @@ def _build_hook_reason(answer: HookAnswer) -> VerdictReason:
 def check_rules(case: PolicyCase) -> Iterator[VerdictReason]:
     for rule in case.policy.rules:
         if matches_rule(rule, case.request, case.analysis):
-            yield VerdictReason("rule", rule.id, rule.answer, rule.text, rule.two_person)
+            # One user has one identity here, so a request for two approvals could only expire.
+            reason = VerdictReason("rule", rule.id, rule.answer, rule.text)
+            yield VerdictReason("rule", rule.id, "deny", _TWO_PERSON_TEXT) if rule.two_person else reason
 
 
 def check_command_classes(case: PolicyCase) -> Iterator[VerdictReason]:
@@ -168,9 +171,12 @@ def _check_path_list(
     name: str, paths: tuple[str, ...], globs: tuple[str, ...], case: PolicyCase
 ) -> Iterator[VerdictReason]:
     """Require approval for paths outside the list. A listed path is a reason to allow only `write_file`."""
-    outside = [path for path in paths if not find_matching_glob(path, globs, case.request.scope)] if globs else []
-    for path in outside:
-        yield VerdictReason("capability", name, "ask", f"{format_untrusted_text(path)} is not in the list")
+    mode = case.policy.filesystem.mode
+    is_checked = bool(globs) or mode is not None
+    outside = [path for path in paths if not find_matching_glob(path, globs, case.request.scope)] if is_checked else []
+    # An allow here would replace the default for the whole action, not only for its paths.
+    for path in outside if mode != "allow" else ():
+        yield VerdictReason("capability", name, mode or "ask", f"{format_untrusted_text(path)} is not in the list")
     if globs and paths and not outside and isinstance(case.request.action, WriteFile):
         yield VerdictReason("capability", name, "allow")
 
@@ -242,6 +248,7 @@ def _matches_actor(rule: PolicyRule, request: PolicyRequest) -> bool:
     when, actor = rule.when, request.actor
     return (
         (not when.actor or actor.kind in when.actor)
+        and (not when.face or actor.face in when.face)
         and _matches_any_glob(when.name, actor.name)
         and (not when.kind or request.kind in when.kind)
         and (not when.risk or assess_risk(request.action) in when.risk)

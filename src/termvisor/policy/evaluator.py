@@ -27,8 +27,6 @@ from termvisor.policy.request import (
 )
 from termvisor.policy.shell import CommandAnalysis, CommandFinding, analyze_argv, analyze_command
 
-_TWO_PERSON_NOTE = "two users must approve; the daemon accepts only its own user, so the request will expire"
-
 PolicyCheck = Callable[[PolicyCase], Iterator[VerdictReason]]
 POLICY_CHECKS: dict[str, PolicyCheck] = {
     "deny list": checks.check_deny_list,
@@ -49,7 +47,7 @@ def evaluate_request(policy: Policy, request: PolicyRequest) -> Verdict:
 
 def collect_reasons(policy: Policy, request: PolicyRequest) -> tuple[dict[str, tuple[VerdictReason, ...]], int | None]:
     """Return each check's reasons in order, and the time at which an exhausted rate limit allows a retry."""
-    case = PolicyCase(policy, request, _analyze_request(request))
+    case = PolicyCase(policy, request, analyze_request(request))
     reasons_by_check = {name: tuple(check(case)) for name, check in POLICY_CHECKS.items()}
     reasons_by_check["rates"], retry_at = _check_rates(case)
     reasons_by_check["default"] = _build_default_reason(case, reasons_by_check)
@@ -91,7 +89,7 @@ def _build_default_reason(
     return (VerdictReason("default", f"{group}.{risk}", answer, text),)
 
 
-def _analyze_request(request: PolicyRequest) -> CommandAnalysis | None:
+def analyze_request(request: PolicyRequest) -> CommandAnalysis | None:
     """Return the analysis of the action's command line; None if it runs none."""
     text = get_command_text(request)
     if text is not None:
@@ -125,7 +123,6 @@ def explain_verdict(policy: Policy, request: PolicyRequest) -> list[str]:
     for name, reasons in reasons_by_check.items():
         lines += [_format_reason(name, reason) for reason in reasons] or [f"  {name}: no reason"]
     lines.append(f"{verdict.answer}: {verdict.why}" if verdict.why else verdict.answer)
-    lines += [_TWO_PERSON_NOTE] if verdict.answer == "ask" and verdict.needs_two else []
     return lines
 
 

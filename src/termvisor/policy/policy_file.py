@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 
@@ -15,6 +16,8 @@ from termvisor.regex import compile_patterns
 
 PathStep = str | int
 POLICY_FILE_NAME = "policy.toml"
+# Tables that may also be written below `approval`.
+_CATEGORY_TABLES = ("shell", "filesystem", "network", "ui", "vision", "audio")
 # Larger files are rejected, because a policy is written by hand.
 MAX_POLICY_CHARS = 1 << 18
 
@@ -38,6 +41,7 @@ def parse_policy(text: str, origin: str = POLICY_FILE_NAME) -> Policy:
     except RecursionError as error:
         raise ConfigError(f"{origin}: the file is nested too deeply", hint=_HINT) from error
     errors = _PolicyErrorBuilder(text, origin)
+    _move_category_tables(data, errors)
     # Check names before types, because similar names help more with a misspelled key than a type error.
     _check_names(data, (), errors)
     try:
@@ -46,6 +50,18 @@ def parse_policy(text: str, origin: str = POLICY_FILE_NAME) -> Policy:
         raise errors.build_type_error(str(error)) from error
     _check_meaning(policy, errors)
     return policy
+
+
+def _move_category_tables(data: dict[str, Any], errors: "_PolicyErrorBuilder") -> None:
+    """Move `[approval.shell]` and the like to the top level, where they are declared."""
+    approval = data.get("approval")
+    if not isinstance(approval, dict):
+        return
+    for name in _CATEGORY_TABLES:
+        if name in approval and name in data:
+            raise errors.build_error((name,), f"is also written as [approval.{name}]", "Keep one of the two tables.")
+        if name in approval:
+            data[name] = approval.pop(name)
 
 
 def check_policy_file(path: str) -> None:
@@ -68,7 +84,7 @@ class _PolicyErrorBuilder:
         self._text, self._origin = text, origin
 
     def build_error(self, path: Sequence[PathStep], what: str, hint: str = _HINT) -> ConfigError:
-        line = find_key_line(self._text, path)
+        line = find_key_line(self._text, path) or find_key_line(self._text, ("approval", *path))
         where = f"{self._origin}, line {line}" if line else self._origin
         key = _format_path(path)
         return ConfigError(f"{where}: {key}: {what}", hint=hint, details={"key": key, "line": line})

@@ -18,8 +18,8 @@ from termvisor.model.action.action import (
     find_action_pane,
     get_action_kind,
 )
+from termvisor.model.action.policy_hook import PaneContext
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.pane import ActivityKind
 from termvisor.policy.path_rules import PathScope, resolve_path
 from termvisor.policy.rate_window import RateWindow
 
@@ -30,26 +30,6 @@ _KEY_NAME = re.compile(
     r"^(?:(?:[CMS]-)+.+|\^.|Up|Down|Left|Right|Home|End|PageUp|PgUp|PPage|PageDown|PgDn|NPage|B?Tab|BSpace|Escape|F\d+|IC"
     r"|Insert|DC|Delete|Enter|Space|KP.+|Any|None)$"
 )
-
-
-class PaneContext(Struct, frozen=True, kw_only=True):
-    """The target pane at the time of the request. Titles and names are set by programs and not trusted."""
-
-    target: str = "local"
-    session: str = ""
-    window: str = ""
-    pane: PaneId | None = None
-    pane_index: int = 0
-    title: str = ""
-    agent: str = ""
-    foreground: str = ""
-    """The program in the foreground."""
-    is_alternate: bool = False
-    activity: ActivityKind = "unknown"
-    is_proven: bool = False
-    is_shell: bool = False
-    """True if the foreground program is a shell that reads its input, whatever marks and titles say."""
-    is_human_typing: bool = False
 
 
 # The pane attribute that a protected pattern such as `session:prod*` matches.

@@ -31,17 +31,24 @@ def connect_socket(path: str) -> "socket | None":
 
 
 class PeerProcess:
-    """The user and process of a client."""
+    """The user and process of a client, and the interface that it declared.
 
-    __slots__ = ("pid", "uid")
+    ``started`` tells the process from a later one with the same id; 0 if unknown.
+    """
 
-    def __init__(self, uid: int, pid: int):
-        self.uid, self.pid = uid, pid
+    __slots__ = ("face", "pid", "started", "uid")
+
+    def __init__(self, uid: int, pid: int, started: int = 0):
+        self.uid, self.pid, self.started, self.face = uid, pid, started, "python"
 
 
-def parse_peer(credentials: bytes) -> PeerProcess:
-    """Parse the result of ``getsockopt(*PEER_CREDENTIALS_OPTION)``."""
-    return PeerProcess(parse_uid(credentials), parse_pid(credentials))
+def read_peer(connection: "socket") -> PeerProcess:
+    """Return the process that opened the connection, as the kernel reports it."""
+    credentials = connection.getsockopt(*PEER_CREDENTIALS_OPTION)
+    if sys.platform == "linux":
+        return PeerProcess(parse_uid(credentials), parse_pid(credentials))
+    # LOCAL_PEERPID: the credentials of macOS contain no process id.
+    return PeerProcess(parse_uid(credentials), int.from_bytes(connection.getsockopt(0, 2, 4), sys.byteorder))
 
 
 def parse_uid(credentials: bytes) -> int:

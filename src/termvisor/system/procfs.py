@@ -23,8 +23,6 @@ _DEAD_STATES = (b"Z", b"X")
 _MIN_STAT_FIELDS = 20
 _ARG_START = 45
 _SAMPLE_WINDOW_S = 60.0
-# A cycle of parents cannot happen, but pids may be reused while they are read.
-_MAX_ANCESTORS = 64
 
 
 class ProcessEntry(Struct, frozen=True):
@@ -311,10 +309,11 @@ def read_run_count(pid: int) -> int | None:
     return int(fields[2]) if len(fields) == 3 else None
 
 
-def list_ancestor_names(pid: int) -> list[str]:
-    """Return the names of a process and its ancestors, nearest first; empty if they cannot be read."""
-    names: list[str] = []
-    while pid > 1 and len(names) < _MAX_ANCESTORS and (process := read_process(pid)) is not None:
-        names.append(process.name)
-        pid = process.parent_pid
-    return names
+def has_terminal(pid: int) -> bool:
+    """Return True if the process has a controlling terminal, wherever its output goes."""
+    if sys.platform == "linux":
+        process = read_stat(pid)
+        return process is not None and process.terminal != 0
+    # ``e_tdev`` of ``struct proc_bsdinfo``; -1 without a terminal.
+    data = _query_pid_info(pid, 3, 136)
+    return len(data) == 136 and struct.unpack_from("i", data, 108)[0] not in (0, -1)

@@ -22,7 +22,7 @@ from termvisor.daemon.services.detections import DetectionService
 from termvisor.daemon.services.history import HistoryService, RecordingService
 from termvisor.daemon.services.panes import PaneService
 from termvisor.daemon.services.updates import LiveUpdates
-from termvisor.model.action.action import Actor
+from termvisor.model.action.action import Actor, CallerFace
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.detection.detection import Detection
 from termvisor.model.event import Event, Scalar
@@ -40,6 +40,7 @@ from termvisor.model.terminal.pane import (
 from termvisor.model.terminal.screen import CapturedScreen, ReplayFrame, Screen, ScreenRow
 from termvisor.ops.api.services import Services
 from termvisor.pipeline import Pipeline, SightingRecorder
+from termvisor.protocol.unix_socket import PeerProcess
 from termvisor.redaction import SeenSecrets
 from termvisor.settings import Paths, Settings
 from termvisor.store import Store
@@ -55,6 +56,13 @@ TEST_NONCE = "5eed5eed"
 """The nonce that authenticates user variables in tests."""
 
 SERVER = ServerInstance(TargetName("local"), "/run/tmux/default", 100, 1)
+
+
+class FakeCallers:
+    """Takes every caller of the command line for a person, because the test's own process is none."""
+
+    async def identify(self, face: CallerFace, peer: PeerProcess) -> Actor:
+        return Actor(kind="human" if face in ("cli", "tui") else "robot", uid=peer.uid, pid=peer.pid, face=face)
 
 
 class FakeServices(Services):
@@ -86,6 +94,7 @@ class FakeServices(Services):
         self.maintenance = FakeMaintenance(self)
         self.workflows = FakeWorkflows(self.store, self.clock)
         self.accounts = AccountService(self.components, lambda action: self.gate.run(action, Preconditions()))
+        self.callers = FakeCallers()
         self._epochs: dict[PaneId, EpochId] = {}
         self._running_commands: dict[PaneId, CommandUpdate] = {}
 

@@ -163,12 +163,16 @@ def add_sample_actions(services: FakeServices, pane: PaneId) -> None:
         place="pane 1 (local/work:1.0 %1, pid 1000, bash)",
         shown=action,
         reasons=(reason,),
+        capabilities=("run make",),
     )
     entry = AuditEntry(at=now, correlation="c0ffee", stage="asked", kind="send_text", actor=robot, pane=pane)
     services.gate.add_request(
         approval, replace(entry, action=action, verdict=combine_reasons((reason,)), observed={"command": "bash"})
     )
-    scope = PermitScope(kind="send_keys", actor_kind="robot", actor_name="builder", uid=1000, pane=pane)
+    capabilities = ("category send_keys",)
+    scope = PermitScope(
+        kind="send_keys", actor_kind="robot", actor_name="builder", uid=1000, pane=pane, capabilities=capabilities
+    )
     run_now(services.store.permits.add(Permit(at=now, expires_at=expires_at, scope=scope, who="human:1000")))
     run_now(services.store.reservations.hold(Reservation(pane=pane, owner="alice", at=now, expires_at=expires_at)))
     services.gate.audit.sample_inverse = UndoAction(

@@ -17,6 +17,12 @@ from termvisor.system.subprocesses import run_and_capture
 
 _START_TIMEOUT_S = 30.0
 """Seconds to wait for a daemon to start, enough on a busy machine."""
+_CHANGES_RULE = """
+[[rule]]
+id = "tests_may_change"
+when = { kind = ["write_config", "write_file", "prune_data", "export_unredacted"] }
+answer = "allow"
+"""
 
 
 class VisorInstance:
@@ -47,6 +53,29 @@ class VisorInstance:
         if status != 0:
             raise AssertionError(f"visor {' '.join(words)}: status {status}\n{out}{errors}")
         return out
+
+    def run_at_terminal(self, words: str, awaited: str) -> str:
+        """Run a command at a terminal of its own, as a person does, and return its output, which must be as awaited.
+
+        Not in a new tmux server: beside a running agent, that could be the agent's, and so is not a person's terminal.
+        """
+        command = f"{sys.executable} -m termvisor {words}"
+        _, out, _ = run_and_capture(["script", "-qc", command, "/dev/null"], timeout_s=60.0, env=self.env)
+        text = out.decode("utf-8", "replace")
+        if awaited not in text:
+            raise AssertionError(f"visor {words}: {text}")
+        return text
+
+    def allow_changes(self) -> None:
+        """Let programs, such as the test, change settings and files without approval, by a rule of the policy."""
+        os.makedirs(self.paths.config_dir, exist_ok=True)
+        with open(self.paths.policy_file, "a+", encoding="utf-8") as file:
+            file.seek(0)
+            text = file.read()
+            if _CHANGES_RULE not in text:
+                file.write(_CHANGES_RULE)
+            if "[rates]" not in text:
+                file.write("[rates]\nper_minute = 1000\n")
 
     def call_robot(self, *words: str, timeout: float = 60.0) -> Any:
         """Run a robot command that must succeed and return its data. A search without hits has succeeded."""

@@ -103,6 +103,7 @@ def test_the_limit_run_is_cancelled_when_pause_on_limit_is_switched_off(model: s
     with start_agent_with_workflow(CODEX, model, "Ask Codex", "handle_usage_limits") as codex:
         codex.agent_pane.send_prompt("MODEL limit 900")
         wait_for_run(codex, "paused")
+        codex.visor.allow_changes()
         codex.visor.run_checked("config", "set", "pause_on_limit", "false")
         codex.visor.run_checked("config", "reload")
         run = wait_for_run(codex, *ENDED_STATUSES, seconds=30)

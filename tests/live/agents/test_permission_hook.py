@@ -2,9 +2,7 @@
 
 import json
 import os
-import shlex
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -76,26 +74,12 @@ def open_watched_claude(model: str) -> Iterator[WatchedClaude]:
         place.folder.mkdir()
         CLAUDE.prepare(place)
         visor.env = {**visor.env, "HOME": str(place.home)}
+        visor.allow_changes()
         visor.run_checked("setup", "agents", "--agent", "claude_code", "--yes")
         agent_pane = ClaudePane(tmux, place, CLAUDE)
         agent_pane.start()
         visor.start()
         yield WatchedClaude(visor, agent_pane)
-
-
-def run_in_terminal(visor: VisorInstance, words: str, awaited: str) -> str:
-    """Run a visor command at a terminal without capture and return its screen."""
-    with make_short_folder() as folder, run_private_tmux(folder) as user_tmux:
-        environ = {**visor.env, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        assignments = " ".join(shlex.quote(f"{name}={value}") for name, value in environ.items())
-        pane = user_tmux.start_session(
-            "own", f"exec env {assignments} sh -c '{sys.executable} -m termvisor {words}; exec cat'", width=200
-        )
-
-        def screen() -> str:
-            return user_tmux("capture-pane", "-p", "-J", "-t", pane)
-
-        return wait_until(lambda: shown if awaited in (shown := screen()) else "")
 
 
 @pytest.fixture
@@ -115,7 +99,7 @@ def test_an_approval_runs_the_tool_once(agent: WatchedClaude) -> None:
     assert request["by"].startswith("agent ")
     assert "claude_code" in request["by"]
     assert request["pane"] is not None
-    assert " approved" in run_in_terminal(agent.visor, f"approve {request['id']}", " approved")
+    assert " approved" in agent.visor.run_at_terminal(f"approve {request['id']}", " approved")
     agent.agent_pane.wait_for_text("The tool has finished")
     assert (agent.agent_pane.place.cwd / "made").read_text() == "once\n"
     assert agent.list_audit_steps(request["correlation"]) == [
@@ -155,7 +139,7 @@ def test_concurrent_requests_are_withdrawn_one_by_one(agent: WatchedClaude) -> N
     wait_until(lambda: sorted(agent.list_requested_files()) == sorted(set(files) - {first}))
     second = wait_until(lambda: agent.find_dialog_file(tuple(agent.list_requested_files())))
     (request,) = [item for item in call_robot(agent.visor, "inbox")["items"] if second not in item["action"]["given"]]
-    assert run_in_terminal(agent.visor, f"approve {request['id']}", " approved")
+    assert agent.visor.run_at_terminal(f"approve {request['id']}", " approved")
     wait_until(lambda: agent.list_requested_files() == [second])
     agent.agent_pane.wait_until_still()
     agent.agent_pane.press("1")

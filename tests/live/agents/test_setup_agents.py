@@ -56,6 +56,7 @@ def test_hooks_are_installed_removed_and_report_events(
         visor = VisorInstance(folder, [tmux.socket])
         visor.env = {**visor.env, "HOME": str(place.home)}
         before = read_home_files(place.home)
+        visor.allow_changes()
         visor.run_checked("setup", "agents", "--agent", agent, "--yes")
         changed = read_home_files(place.home)
         visor.run_checked("setup", "agents", "--agent", agent, "--remove", "--yes")

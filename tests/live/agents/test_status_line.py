@@ -16,6 +16,7 @@ def test_the_status_line_reports_cost_and_context_without_output():
         folders = multi_scene.prepare_folders("status", CLAUDE)
         user_visor = copy.copy(multi_scene.scene.visor)
         user_visor.env = {**user_visor.env, "HOME": str(folders.home)}
+        user_visor.allow_changes()
         user_visor.run_checked("setup", "agents", "--agent", "claude_code", "--status-line", "--yes")
         pane = multi_scene.start(CLAUDE, folders)
         pane.wait_for_state("idle", seconds=60)

@@ -1,8 +1,5 @@
 """A real agent in a captured pane, and a user with `visor` at another terminal."""
 
-import os
-import shlex
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,16 +46,7 @@ class WatchedAgent:
 
     def run_in_user_terminal(self, words: str, awaited: str) -> str:
         """Run a visor command at a terminal without capture and return its screen."""
-        with make_short_folder() as folder, run_private_tmux(folder) as user_tmux:
-            environ = {**self.visor.env, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-            assignments = " ".join(shlex.quote(f"{name}={value}") for name, value in environ.items())
-            run = f"{sys.executable} -m termvisor {words}; exec cat"
-            pane = user_tmux.start_session("own", f"exec env {assignments} sh -c {shlex.quote(run)}", width=200)
-
-            def screen() -> str:
-                return user_tmux("capture-pane", "-p", "-J", "-t", pane)
-
-            return wait_until(lambda: shown if awaited in (shown := screen()) else "", timeout_s=30)
+        return self.visor.run_at_terminal(words, awaited)
 
     def run_allowed(self, *words: str) -> dict:
         """Run a robot command with a policy that allows it without approval."""
@@ -127,6 +115,7 @@ def start_watched_agent(
         program.prepare(place)
         visor.env = {**visor.env, "HOME": str(place.home)}
         if hooks:
+            visor.allow_changes()
             visor.run_checked("setup", "agents", "--agent", hooks, "--yes")
         agent_pane = CodexPane(tmux, place, program)
         agent_pane.start(ready_text, *args)

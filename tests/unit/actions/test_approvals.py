@@ -9,9 +9,9 @@ from termvisor.actions.approvals import ApprovalQueue
 from termvisor.actions.attempt import Attempt, redact_action
 from termvisor.actions.policy_check import PolicyDecision
 from termvisor.clock import NS, SystemClock, format_timestamp
-from termvisor.errors import NeedsApproval, Refused
+from termvisor.errors import BadRequest, NeedsApproval, Refused
 from termvisor.model.action.action import Actor, Kill, SendText
-from termvisor.model.action.approval import Approval, VerdictReason, combine_reasons
+from termvisor.model.action.approval import Approval, PermitGrant, VerdictReason, combine_reasons
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.ids import PaneId
 from termvisor.store import Store
@@ -21,7 +21,10 @@ from tests.unit.actions.test_preconditions import ME, VIEW
 ANN = replace(ME, kind="human", pid=500)
 ACTION = SendText(pane=PaneId(1), text="make test")
 DECISION = PolicyDecision(
-    action=ACTION, verdict=combine_reasons((VerdictReason(source="rule", id="r", answer="ask"),)), expires_for=60
+    action=ACTION,
+    verdict=combine_reasons((VerdictReason(source="rule", id="r", answer="ask"),)),
+    expires_for=60,
+    capabilities=("run make",),
 )
 ATTEMPT = Attempt(action=ACTION, actor=ME, preconditions=Preconditions(), decision=DECISION, correlation="c", view=VIEW)
 WAITING = replace(ATTEMPT, preconditions=Preconditions(wait_for_answer=30))
@@ -101,9 +104,14 @@ async def test_a_program_cannot_answer_from_the_pane_that_requested_it(inbox):
 
 
 async def test_a_permit_replaces_approval_until_it_expires(inbox, clock):
-    await inbox.answer(await add_request(inbox), "allow", ANN, lasting=True)
+    await inbox.answer(await add_request(inbox), "allow", ANN, PermitGrant())
     other = replace(ATTEMPT, action=replace(ACTION, text="make all"))
     await inbox.require_approval(other)
+    sudo = replace(other, decision=replace(DECISION, capabilities=("run sudo",)))
+    always_asked = replace(other, decision=replace(DECISION, capabilities=()))
+    for uncovered in (sudo, always_asked):
+        with pytest.raises(NeedsApproval):
+            await inbox.require_approval(uncovered)
     with pytest.raises(NeedsApproval):
         await inbox.require_approval(replace(ATTEMPT, action=Kill(pane=PaneId(1))))
     with pytest.raises(NeedsApproval):
@@ -111,6 +119,45 @@ async def test_a_permit_replaces_approval_until_it_expires(inbox, clock):
     await clock.advance(9 * 3600)
     with pytest.raises(NeedsApproval):
         await inbox.require_approval(other)
+
+
+async def test_a_grant_has_its_own_expiry_and_may_cover_a_category(inbox, clock):
+    answered = await inbox.answer(await add_request(inbox), "allow", ANN, PermitGrant(60.0, is_category=True))
+    assert answered.permit.scope.capabilities == ("category shell",)
+    tests = replace(ATTEMPT, action=replace(ACTION, text="t"), decision=replace(DECISION, capabilities=("run pytest",)))
+    await inbox.require_approval(tests)
+    await clock.advance(61)
+    with pytest.raises(NeedsApproval):
+        await inbox.require_approval(tests)
+
+
+async def test_what_is_always_asked_cannot_be_granted(inbox):
+    number = await add_request(inbox, replace(ATTEMPT, decision=replace(DECISION, capabilities=())))
+    with pytest.raises(BadRequest, match="can be approved only once"):
+        await inbox.answer(number, "allow", ANN, PermitGrant())
+    assert (await inbox.answer(number, "allow", ANN)).state == "allowed"
+
+
+async def test_a_plan_is_executed_in_its_order_only(inbox):
+    second = replace(ATTEMPT, action=replace(ACTION, text="make install"))
+    first_number, second_number = await add_request(inbox), await add_request(inbox, second)
+    with pytest.raises(BadRequest, match=f"request {first_number} is not approved"):
+        await inbox.answer(second_number, "allow", ANN, after=first_number)
+    await inbox.answer(first_number, "allow", ANN)
+    await inbox.answer(second_number, "allow", ANN, after=first_number)
+    with pytest.raises(Refused, match=f"only after request {first_number}"):
+        await inbox.require_approval(second)
+    await inbox.require_approval(ATTEMPT)
+    await inbox.require_approval(second)
+    with pytest.raises(NeedsApproval):
+        await inbox.require_approval(second)
+
+
+async def test_a_denial_revokes_an_approval_that_was_not_used(inbox):
+    number = await add_request(inbox)
+    await inbox.answer(number, "allow", ANN)
+    assert (await inbox.answer(number, "deny", ANN)).state == "denied"
+    assert await add_request(inbox) != number
 
 
 async def test_the_error_says_when_the_request_expires(inbox, clock):
@@ -168,7 +215,7 @@ async def test_one_uid_is_one_person_at_any_terminal_and_by_any_name(inbox, agai
 
 
 async def test_a_permit_of_one_person_does_not_replace_two_approvals(inbox):
-    await inbox.answer(await add_request(inbox), "allow", ANN, lasting=True)
+    await inbox.answer(await add_request(inbox), "allow", ANN, PermitGrant())
     with pytest.raises(NeedsApproval, match="2 people"):
         await approve_by(inbox)
 
@@ -177,7 +224,7 @@ async def test_two_approvals_grant_no_permit(inbox):
     with pytest.raises(NeedsApproval) as error:
         await inbox.require_approval(TWO)
     for person in (ANN, BOB):
-        await inbox.answer(int(error.value.details["question"]), "allow", person, lasting=True)
+        await inbox.answer(int(error.value.details["question"]), "allow", person, PermitGrant())
     await inbox.require_approval(TWO)
     await add_request(inbox)
 

@@ -5,11 +5,11 @@ import os
 import msgspec
 import pytest
 
-from termvisor.actions.user_hooks import HookInput, notify_hooks, run_hooks
+from termvisor.actions.user_hooks import notify_hooks, run_hooks
 from termvisor.model.action.action import SendText
 from termvisor.model.action.policy import PolicyHook
+from termvisor.model.action.policy_hook import HookInput, PaneContext
 from termvisor.model.ids import PaneId
-from termvisor.policy.request import PaneContext
 from tests.unit.actions.test_preconditions import ME
 
 ACTION = SendText(pane=PaneId(1), text="make test")
@@ -47,6 +47,11 @@ async def run_decisions(*hooks: PolicyHook) -> list[str]:
 )
 async def test_a_hook_without_a_valid_answer_fails(program, body, decision):
     assert await run_decisions(program(body, timeout=0.5)) == [decision]
+
+
+async def test_a_hook_may_repeat_the_action_that_satisfies_it(program):
+    same = '{"type": "send_text", "pane": 1, "text": "make test"}'
+    assert await run_decisions(program(f'echo \'{{"decision": "modify", "action": {same}}}\'')) == ["allow"]
 
 
 async def test_a_missing_hook_program_fails():

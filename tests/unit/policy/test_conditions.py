@@ -1,11 +1,12 @@
 import pytest
+from msgspec.structs import replace
 
 from termvisor.model.action.policy import PolicyRule, QuietHours, RuleCondition
 from termvisor.policy.checks import find_protecting_pattern, is_quiet_time, matches_rule
 from termvisor.policy.request import LocalTime
 from tests.unit.policy.policy_requests import PROMPT_PANE, analyze_text, make_actor, make_command_request
 
-REQUEST = make_command_request("make && rm -rf build", actor=make_actor("robot", "ci-7"))
+REQUEST = make_command_request("make && rm -rf build", actor=replace(make_actor("robot", "ci-7"), face="mcp"))
 EXAMINED = analyze_text("make && rm -rf build")
 
 
@@ -19,6 +20,8 @@ def build_rule(answer: str = "ask", **when: object) -> PolicyRule:
         ({}, True),
         ({"actor": ("robot", "mcp")}, True),
         ({"actor": ("human",)}, False),
+        ({"face": ("mcp", "robot")}, True),
+        ({"face": ("cli",)}, False),
         ({"name": ("ci-*",)}, True),
         ({"name": ("cd-*",)}, False),
         ({"kind": ("send_text",)}, True),

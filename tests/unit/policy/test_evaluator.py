@@ -156,11 +156,11 @@ def test_hook_allow_overrides_nothing_and_missing_answer_denies() -> None:
     assert answer(policy, make_request(Activate(pane=PANE))) == "allow"
 
 
-def test_rule_can_require_two_people() -> None:
+def test_a_rule_that_requires_two_people_denies_because_there_is_one_user() -> None:
     verdict = evaluate_request(
         parse_policy('[[rule]]\nid = "two"\nanswer = "ask"\ntwo_person = true'), make_command_request("ls", "human")
     )
-    assert (verdict.answer, verdict.needs_two) == ("ask", True)
+    assert (verdict.answer, "only one user" in verdict.why) == ("deny", True)
 
 
 def test_rate_limit_denies_until_the_minute_is_over() -> None:
@@ -258,7 +258,6 @@ POLICY = parse_policy("""
 [[rule]]
 id = "two"
 answer = "ask"
-two_person = true
 text = "Two pairs of eyes."
 """)
 
@@ -276,7 +275,6 @@ def test_every_check_is_listed_also_without_a_reason() -> None:
         "  rates: no reason",
         "  default: ask by others.input (default for robot callers: send_text, risk input)",
         "ask: Two pairs of eyes.",
-        "two users must approve; the daemon accepts only its own user, so the request will expire",
     ]
 
 
@@ -284,3 +282,10 @@ def test_denial_names_the_deciding_reason() -> None:
     assert explain_verdict(parse_policy(""), make_command_request("echo x >> ~/.ssh/config", "human"))[-1] == (
         "deny: /home/me/.ssh/config: never written (~/.ssh)"
     )
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("deny", "deny"), ("ask", "ask"), ("allow", "allow")])
+def test_filesystem_mode_answers_for_paths_that_are_not_listed(mode: str, expected: str) -> None:
+    policy = parse_policy(f'[approval.filesystem]\nmode = "{mode}"\nwrite = ["/tmp/**"]')
+    assert answer(policy, make_command_request("touch /var/x", "human")) == expected
+    assert answer(policy, make_command_request("touch /tmp/x", "human")) == "allow"

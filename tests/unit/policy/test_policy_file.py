@@ -26,7 +26,7 @@ def test_without_a_file_the_default_policy_is_loaded() -> None:
 
 def test_the_example_of_the_reference_is_a_valid_policy() -> None:
     policy = parse_policy(EXAMPLE_POLICY)
-    assert [rule.id for rule in policy.rules] == ["ci_may_build", "two_for_production"]
+    assert [rule.id for rule in policy.rules] == ["ci_may_build", "ask_for_production"]
     assert policy.quiet_hours[0].since == "22:00"
     assert policy.hooks[0].timeout == 2.0
 
@@ -133,3 +133,51 @@ def test_the_line_on_which_a_statement_begins_is_found(path: tuple[PathStep, ...
 
 def test_a_key_on_the_first_line_is_found() -> None:
     assert find_key_line("a = 1", ("a",)) == 1
+
+
+USERS_FILE = """
+[approval]
+default = "ask"
+[approval.shell]
+mode = "ask"
+deny_patterns = ["rm -rf /"]
+[approval.filesystem]
+mode = "ask"
+read = ["$CWD/**"]
+write = ["$CWD/**", "/tmp/**"]
+deny = ["~/.ssh/**"]
+[approval.vision]
+screenshot = "ask"
+ui_tree = "allow"
+[approval.audio]
+microphone = "deny"
+system_audio = "deny"
+speech_to_text = "ask"
+[approval.ui]
+mode = "ask"
+allow_apps = ["firefox"]
+[approval.network]
+mode = "ask"
+allow_hosts = ["*.example.org"]
+"""
+
+
+def test_category_tables_may_be_written_below_approval() -> None:
+    policy = parse_policy(USERS_FILE)
+    assert (policy.shell.deny_patterns, policy.filesystem.mode) == (("rm -rf /",), "ask")
+    assert (policy.vision.ui_tree, policy.audio.microphone) == ("allow", "deny")
+    assert (policy.ui.allow_apps, policy.network.allow_hosts) == (("firefox",), ("*.example.org",))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[approval.audio]\nmicrophone = 'maybe'\n", "line 2: audio.microphone"),
+        ("[approval.shell]\nmod = 'ask'\n", "line 2: shell.mod: unknown key"),
+        ("[shell]\nmode = 'ask'\n[approval.shell]\nmode = 'ask'\n", "shell: is also written as [approval.shell]"),
+    ],
+)
+def test_errors_in_category_tables_name_their_line(text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        parse_policy(text)
+    assert message in error.value.message

@@ -22,6 +22,7 @@ from termvisor.errors import BadRequest
 from termvisor.log import get_logger
 from termvisor.protocol import command_protocol, jsonrpc, unix_socket
 from termvisor.protocol.jsonrpc import LineBuffer, LineTooLong
+from termvisor.system.procfs import read_start_time
 
 log = get_logger("daemon.connection")
 RequestWork = Callable[[], Awaitable[None]]
@@ -67,7 +68,9 @@ class ClientConnection(asyncio.Protocol):
         self._transport = transport
         self._socket = transport.get_extra_info("socket")
         transport.set_write_buffer_limits(high=self._limits.max_unread_bytes)
-        self._peer = unix_socket.parse_peer(self._socket.getsockopt(*unix_socket.PEER_CREDENTIALS_OPTION))
+        self._peer = unix_socket.read_peer(self._socket)
+        # Read now, so that a later process with the same id is not taken for this client.
+        self._peer.started = read_start_time(self._peer.pid)
         # A second check in addition to file permissions, in case the socket's folder was made accessible to others.
         if self._peer.uid != self._limits.uid:
             log.warning("refused a client of user %d", self._peer.uid)

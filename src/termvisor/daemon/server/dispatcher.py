@@ -8,7 +8,7 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 from msgspec import Struct, UnsetType, convert
 
@@ -16,9 +16,10 @@ from termvisor import __version__
 from termvisor.daemon.services.services import DaemonServices
 from termvisor.errors import BadRequest, InternalError, VisorError
 from termvisor.log import get_logger
-from termvisor.model.action.action import Actor
+from termvisor.model.action.action import CallerFace
 from termvisor.ops.api import dispatch
 from termvisor.ops.api.catalog import STREAM_OPERATIONS
+from termvisor.ops.api.operation import Operation
 from termvisor.protocol import command_protocol, jsonrpc
 from termvisor.protocol.unix_socket import PeerProcess
 
@@ -128,6 +129,7 @@ async def _run_rpc_method(
 ) -> Any:
     handler = caller.handler
     if request.method == "hello":
+        caller.peer.face = _parse_face(request.params.get("face", "python"))
         return _check_hello(handler, request.params.get("protocol", command_protocol.PROTOCOL_VERSION))
     if request.method == "shutdown":
         handler.stop(keep_recorder=request.params.get("keep_recorder") is True)
@@ -142,6 +144,13 @@ def _check_hello(handler: RequestHandler, protocol: object) -> jsonrpc.DaemonHel
         raise BadRequest("hello: protocol must be an integer")
     jsonrpc.check_protocol(protocol, command_protocol.PROTOCOL_VERSION)
     return handler.get_hello()
+
+
+def _parse_face(face: object) -> CallerFace:
+    faces: tuple[CallerFace, ...] = get_args(CallerFace)
+    if face not in faces:
+        raise BadRequest(f"hello: face must be one of {', '.join(faces)}")
+    return faces[faces.index(face)]
 
 
 async def _stream_items(
@@ -178,21 +187,30 @@ class OperationDispatcher:
         self, request: command_protocol.CommandRequest, peer: PeerProcess
     ) -> AsyncGenerator[bytes, None]:
         # The client sends command lines unparsed; this frame makes it run the command itself.
-        if _needs_no_daemon(request):
+        operation = _find_local_operation(request)
+        if operation is not None and operation.list_changes is None:
             yield command_protocol.encode_frame(b"l", 0)
             return
-        services = self._services.bind_caller(_identify_actor(request, peer))
+        services = await self._bind_caller(_find_face(request), peer)
         context = convert(request.to_fields(), dispatch.CommandContext)
+        if operation is not None:
+            refusal = [encode_frame(part) async for part in dispatch.authorize_local_command(services, context)]
+            yield b"".join(refusal) or command_protocol.encode_frame(b"l", 0)
+            return
         async with aclosing(dispatch.dispatch_command_line(services, context)) as answer_parts:
             async for answer_part in answer_parts:
                 yield encode_frame(answer_part)
 
     async def call_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> Any:
-        return await dispatch.call_operation(self._services.bind_caller(_build_robot_actor(peer)), name, params)
+        return await dispatch.call_operation(await self._bind_caller(_parse_face(peer.face), peer), name, params)
 
     async def stream_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> AsyncGenerator[Any, None]:
-        async for item in dispatch.stream_operation(self._services.bind_caller(_build_robot_actor(peer)), name, params):
+        services = await self._bind_caller(_parse_face(peer.face), peer)
+        async for item in dispatch.stream_operation(services, name, params):
             yield item
+
+    async def _bind_caller(self, face: CallerFace, peer: PeerProcess) -> DaemonServices:
+        return self._services.bind_caller(await self._services.callers.identify(face, peer))
 
     async def reload(self) -> None:
         try:
@@ -216,20 +234,16 @@ def encode_frame(answer_part: bytes | int) -> bytes:
     return command_protocol.encode_output(dispatch.CHUNK_KINDS.get(type(answer_part), b"o"), answer_part)
 
 
-def _identify_actor(request: command_protocol.CommandRequest, peer: PeerProcess) -> Actor:
-    """Return a human actor for a command line typed at a terminal, else a robot."""
-    is_human = request.terminal.is_terminal and not request.is_robot
-    return Actor(kind="human" if is_human else "robot", uid=peer.uid, pid=peer.pid)
+def _find_face(request: command_protocol.CommandRequest) -> CallerFace:
+    # Hooks are run by agents, never by a person.
+    return "robot" if request.is_robot or request.argv[:1] == (_HOOK_COMMAND,) else "cli"
 
 
-def _build_robot_actor(peer: PeerProcess) -> Actor:
-    return Actor(kind="robot", uid=peer.uid, pid=peer.pid)
-
-
-def _needs_no_daemon(request: command_protocol.CommandRequest) -> bool:
+def _find_local_operation(request: command_protocol.CommandRequest) -> Operation | None:
+    """Return the operation if the client runs it by itself; None if it needs the daemon, or does not exist."""
     try:
         operation, words = dispatch.find_operation(request.argv, request.is_robot)
     except VisorError:
         # The error is reported when the command line is dispatched.
-        return False
-    return operation.is_local(words)
+        return None
+    return operation if operation.is_local(words) else None

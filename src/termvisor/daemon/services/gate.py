@@ -15,7 +15,7 @@ from termvisor.bus import Subscription
 from termvisor.clock import Clock
 from termvisor.errors import StaleSnapshot
 from termvisor.model.action.action import Action, Actor, AnswerAgent, Release, Reserve
-from termvisor.model.action.approval import Approval, ApprovalAnswer, Permit, Reservation, Verdict
+from termvisor.model.action.approval import Approval, ApprovalAnswer, Permit, PermitGrant, Reservation, Verdict
 from termvisor.model.action.audit import AuditEntry, AuditFilter, ChainBreak, HashChainEntry
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.policy import Policy
@@ -91,9 +91,11 @@ class ApprovalService:
         await self._gate_components.approvals.expire()
         return await self._store.approvals.find(approval_id)
 
-    async def answer(self, approval_id: int, answer: ApprovalAnswer, *, is_lasting: bool = False) -> Approval:
+    async def answer(
+        self, approval_id: int, answer: ApprovalAnswer, grant: PermitGrant | None = None, *, after: int | None = None
+    ) -> Approval:
         """Answer a request. Raises BadRequest if it does not exist, Conflict if it is no longer open."""
-        return await self._gate_components.approvals.answer(approval_id, answer, self._actor, lasting=is_lasting)
+        return await self._gate_components.approvals.answer(approval_id, answer, self._actor, grant, after=after)
 
     def subscribe(self) -> AbstractContextManager[Subscription[Approval]]:
         return self._gate_components.approvals.updates.subscribe()

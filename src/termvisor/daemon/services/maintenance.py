@@ -5,7 +5,7 @@ everywhere. Stored text is not processed again.
 """
 
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TypedDict
 
 from msgspec import Struct
@@ -39,6 +39,8 @@ class MaintenanceService:
     def __init__(self, components: Components):
         self._components = components
         self._started_at = components.clock.now()
+        self.find_policy_problem: Callable[[], str] = lambda: ""
+        """Return the error in the policy file; set by the services, which own the gate."""
         # CPU usage is computed between two calls, so each process needs a sampler that remembers the last call.
         self._process_usage = ProcessUsageSampler(), ProcessUsageSampler()
         self.scheduler = MaintenanceScheduler(
@@ -122,6 +124,7 @@ class MaintenanceService:
             components.agent_tracking.tracker.storage_problem,
             self.scheduler.problem,
             components.retention_clock.problem,
+            self.find_policy_problem(),
         )
         return tuple(dict.fromkeys([*components.server_supervisor.alerts.values(), *filter(None, problems)]))
 

@@ -1,5 +1,6 @@
 """The services that operations use, implemented with the components of the daemon."""
 
+import os
 from copy import copy
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 from termvisor.daemon.components import Components
 from termvisor.daemon.services.accounts import AccountService, build_actor
 from termvisor.daemon.services.agents import AgentService
+from termvisor.daemon.services.callers import CallerIdentifier
 from termvisor.daemon.services.detections import DetectionService
 from termvisor.daemon.services.history import HistoryService
 from termvisor.daemon.services.maintenance import MaintenanceService
@@ -19,16 +21,9 @@ from termvisor.model.action.action import Actor, RunProgram
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.ops.api.services import Services
-from termvisor.system.procfs import list_ancestor_names
-from termvisor.system.tty import find_terminal
 
 if TYPE_CHECKING:
     from termvisor.daemon.services.gate import GateComponents, GateService
-
-AGENT_PROGRAMS = frozenset(
-    {"claude", "codex", "gemini", "opencode", "copilot", "cursor-agent", "aider", "goose", "amp"}
-)
-"""Agents run commands in a terminal too, so a caller whose ancestor is one of these programs is not a person."""
 
 
 class DaemonServices(Services):
@@ -46,9 +41,11 @@ class DaemonServices(Services):
         self.maintenance = MaintenanceService(components)
         self.agents = AgentService(components)
         self.detections = DetectionService(components)
+        self.callers = CallerIdentifier(components)
         self._get_gate_components = cache(self._build_gate_components)
         self.accounts = AccountService(components, self._run_program)
         self.workflows = WorkflowService(components, self, self._get_gate_components, self.accounts.select)
+        self.maintenance.find_policy_problem = self._find_policy_problem
         self.keeps_recorder = False
         """True if the recorder keeps running for the next daemon when this one stops."""
 
@@ -66,7 +63,7 @@ class DaemonServices(Services):
         """The gate of the bound caller, built on first use because most calls only read."""
         from termvisor.daemon.services.gate import GateService
 
-        return GateService(self.gate_components, self._identify_caller(self._caller))
+        return GateService(self.gate_components, self._locate_caller(self._caller))
 
     @property
     def gate_components(self) -> "GateComponents":
@@ -82,15 +79,14 @@ class DaemonServices(Services):
     async def _run_program(self, action: RunProgram) -> Outcome:
         return await self.gate_components.gate.run(action, build_actor(), Preconditions())
 
-    def _identify_caller(self, actor: Actor) -> Actor:
-        """Add the caller's own pane, and mark a caller started by an agent as an agent."""
-        # Read when the gate is first used: most calls only read and need no identity.
-        tty = find_terminal(actor.pid)
-        panes = (
-            pane
-            for watcher in self._components.server_supervisor.watchers.values()
-            for pane in watcher.known_panes.values()
-        )
-        own_pane = next((pane.id for pane in panes if tty and pane.facts.tty == tty), None)
-        is_agent = actor.kind == "human" and not AGENT_PROGRAMS.isdisjoint(list_ancestor_names(actor.pid))
-        return replace(actor, pane=own_pane, kind="agent" if is_agent else actor.kind)
+    def _find_policy_problem(self) -> str:
+        # Without a file there is nothing to read, and the gate is not built for it.
+        if not os.path.lexists(self.paths.policy_file):
+            return ""
+        file = self.gate_components.policy_checker.file
+        file.get_current()
+        return file.problem
+
+    def _locate_caller(self, actor: Actor) -> Actor:
+        """Return the caller with the pane that it runs in, read on first use because most calls only read."""
+        return actor if actor.pane is not None else replace(actor, pane=self.callers.find_pane(actor.pid))

@@ -14,7 +14,7 @@ from termvisor.daemon.components import Components
 from termvisor.daemon.workflows.code_search import search_code
 from termvisor.daemon.workflows.pane_observer import PaneObserver
 from termvisor.daemon.workflows.step_services import WorkflowGate, WorkflowSessions, read_preferences
-from termvisor.errors import NotPermitted, StateConflict, WorkflowNotFound
+from termvisor.errors import NotPermitted, StateConflict, WorkflowNotFound, build_person_required_error
 from termvisor.model.action.action import Actor
 from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import PaneId
@@ -158,9 +158,7 @@ class WorkflowService:
             return await self.engine.resume(run_id, by)
         # Otherwise an agent could answer a question about itself.
         if actor.kind != "human" and change.word in await self._list_open_choices(run_id):
-            raise NotPermitted(
-                "this answer must come from an interactive terminal", hint="Answer it with `visor inbox`."
-            )
+            raise build_person_required_error("this answer", actor.doubt, "visor inbox")
         return await self.engine.send_signal(run_id, change.word, change.value, by)
 
     def _get_mode(self, workflow: str) -> WorkflowMode:

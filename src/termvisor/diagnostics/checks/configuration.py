@@ -43,21 +43,22 @@ class ConfigCheck(BuiltinCheck):
 
 class PolicyCheck(BuiltinCheck):
     name = "policy"
-    doc = "The policy file is valid, and no other user can write or replace it."
+    doc = "The policy file is valid, and no other user can write it. While it is broken, nothing is allowed by itself."
 
     async def run(self, context: CheckContext) -> CheckFinding:
         path = context.paths.policy_file
         if problem := find_trust_problem(path):
             hint = f"No action is allowed. Make both yours alone: `chown $USER` and `chmod go-w` {path} and its folder."
             return self.report("fail", problem, hint)
-        if not os.path.exists(path):
-            return self.report("ok", f"no {path}: the defaults apply")
+        if not os.path.lexists(path):
+            return self.report("ok", "there is no policy.toml; the defaults apply")
         # In a worker process, because parsing loads the pattern engines.
         done = await asyncio.to_thread(
             run_worker, "termvisor.policy.policy_file:check_policy_file", (path,), returns=type(None), timeout_s=60.0
         )
         if done.error:
-            return self.report("fail", done.error.message, done.error.hint)
+            hint = f"Until it is valid, every action needs approval. {done.error.hint}"
+            return self.report("fail", done.error.message, hint)
         return self.report("ok", f"{path} is valid")
 
 

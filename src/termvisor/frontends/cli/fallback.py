@@ -10,6 +10,7 @@ from termvisor.client.daemon_process import ensure_running
 from termvisor.clock import SystemClock
 from termvisor.errors import Unavailable, VisorError
 from termvisor.frontends.cli import fast_client
+from termvisor.frontends.cli.terminal_info import has_controlling_terminal
 from termvisor.ops.api.dispatch import CHUNK_KINDS, CommandContext, dispatch_command_line, find_operation
 from termvisor.ops.api.services import LocalServices, Services
 from termvisor.protocol import command_protocol
@@ -35,6 +36,9 @@ def _needs_daemon(request: command_protocol.CommandRequest) -> bool:
     # An unknown command can be reported without a daemon.
     except VisorError:
         return False
+    # What a program changes passes the gate. A person may need to repair settings with which no daemon starts.
+    if operation.is_local(words) and operation.list_changes and (request.is_robot or not has_controlling_terminal()):
+        return True
     return not (operation.is_local(words) or operation.works_without_daemon)
 
 
@@ -42,6 +46,9 @@ def _start_daemon_and_send(request: command_protocol.CommandRequest) -> int:
     paths = resolve_paths()
     ensure_running(paths)
     status = fast_client.send_command(paths.daemon_socket, request)
+    # The new daemon has allowed a change that this process makes.
+    if status == fast_client.RUN_LOCALLY:
+        return _run_locally(LocalServices(), request)
     if status < 0:
         raise Unavailable("the daemon exited right after its start", hint=f"See {paths.log_file}.")
     return status

@@ -115,7 +115,7 @@ def fetch_table(paths: Paths, terminal: TerminalInfo) -> str:
 
 
 def call_daemon(paths: Paths, name: str) -> Any:
-    connection = connect_if_running(paths.daemon_socket)
+    connection = connect_if_running(paths.daemon_socket, "tui")
     if connection is None:
         raise Unavailable("no daemon is running")
     try:

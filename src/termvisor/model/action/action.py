@@ -20,6 +20,9 @@ NotificationWay = Literal["terminal", "desktop", "webhook", "command"]
 
 ActorKind = Literal["human", "robot", "mcp", "workflow", "assistant", "agent"]
 
+CallerFace = Literal["cli", "tui", "robot", "mcp", "web", "python"]
+"""The interface through which a call came: a caller declares it, and the daemon decides who the caller is."""
+
 
 class Actor(Struct, frozen=True, kw_only=True):
     """The caller of an action: its kind, user and process, and its self-chosen name."""
@@ -30,6 +33,10 @@ class Actor(Struct, frozen=True, kw_only=True):
     name: str = ""
     pane: PaneId | None = None
     """The pane that the caller runs in, if known."""
+    face: CallerFace | Literal[""] = ""
+    """The interface that it used; empty for actions of the daemon itself."""
+    doubt: str = ""
+    """Why the caller does not count as a person; empty for a person and for the daemon."""
 
 
 class SendText(Struct, frozen=True, kw_only=True, tag="send_text"):
@@ -169,8 +176,31 @@ class QuitAgent(Struct, frozen=True, kw_only=True, tag="quit_agent"):
 
 
 class WriteFile(Struct, frozen=True, kw_only=True, tag="write_file"):
+    """Change a file of the user. The caller writes it, once the gate allows it."""
+
     path: str
-    data: bytes
+    data: bytes = b""
+    """The new content; empty for a set-up, whose content follows from the present one."""
+    why: str = ""
+
+
+class WriteConfig(Struct, frozen=True, kw_only=True, tag="write_config"):
+    """Change how Termvisor works: its settings, the settings in force, or muted detections."""
+
+    change: Literal["set", "unset", "init", "reload", "mute", "unmute"]
+    name: str = ""
+    value: str = ""
+
+
+class PruneData(Struct, frozen=True, kw_only=True, tag="prune_data"):
+    """Delete recorded data now, as far as the retention settings allow."""
+
+
+class ExportUnredacted(Struct, frozen=True, kw_only=True, tag="export_unredacted"):
+    """Give the caller the recorded bytes of a pane with the secrets in them."""
+
+    reference: str
+    """The pane as the caller named it; it may be gone."""
 
 
 class RunProgram(Struct, frozen=True, kw_only=True, tag="run_program"):
@@ -217,6 +247,9 @@ Action = (
     | Interrupt
     | QuitAgent
     | WriteFile
+    | WriteConfig
+    | PruneData
+    | ExportUnredacted
     | RunProgram
     | AskPerson
     | RunWorkflow
@@ -239,6 +272,9 @@ RISK_BY_ACTION_KIND: dict[str, Risk] = {
     "interrupt": "input",
     "quit_agent": "process",
     "write_file": "destructive",
+    "write_config": "process",
+    "prune_data": "destructive",
+    "export_unredacted": "outside",
     "run_program": "process",
     "run_workflow": "process",
     "ask_person": "look",

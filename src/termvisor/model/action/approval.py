@@ -65,6 +65,8 @@ class ApprovalVote(Struct, frozen=True):
     who: str
     answer: ApprovalAnswer
     at: int
+    after: int | None = None
+    """The request that must be executed before this one may be."""
 
 
 class Approval(Struct, frozen=True, kw_only=True):
@@ -88,18 +90,35 @@ class Approval(Struct, frozen=True, kw_only=True):
     reasons: tuple[VerdictReason, ...] = ()
     needs: int = 1
     """How many different users must approve."""
+    capabilities: tuple[str, ...] = ()
+    """What an approval for the session grants; empty if the action can be approved once only."""
+    after: int | None = None
+    """The request of the same plan that must be executed before this one."""
+    permit: "Permit | None" = None
+    """The permit that the answer gave; known only to the caller that answered."""
     state: ApprovalState = "open"
     voices: tuple[ApprovalVote, ...] = ()
 
 
 class PermitScope(Struct, frozen=True, kw_only=True):
-    """What a permit allows: one kind of action by one caller, in one pane or in all."""
+    """What a permit allows: these capabilities, for one kind of action by one caller, in one pane or in all.
+
+    Permits of earlier versions have no capabilities and allow nothing.
+    """
 
     kind: str
     actor_kind: str
     actor_name: str = ""
     uid: int
     pane: PaneId | None = None
+    capabilities: tuple[str, ...] = ()
+
+
+class PermitGrant(Struct, frozen=True):
+    """What a person grants with an approval: what the request shows, or its whole categories, for some time."""
+
+    seconds: float = 8 * 3600.0
+    is_category: bool = False
 
 
 class Permit(Struct, frozen=True, kw_only=True):

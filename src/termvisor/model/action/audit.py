@@ -17,8 +17,8 @@ from termvisor.model.ids import PaneId
 
 AuditStage = Literal["judged", "asked", "answered", "intent", "outcome"]
 
-AuditOutcome = Literal[OutcomeStatus, "denied", "refused", ApprovalAnswer]
-"""Outcome of an action, or the answer to an approval request."""
+AuditOutcome = Literal[OutcomeStatus, "denied", "refused", "modified", ApprovalAnswer]
+"""Outcome of an action, the answer to an approval request, or `modified` for a request that a hook changed."""
 
 
 class AuditEntry(Struct, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
 
 
 class AuditFilter(Struct, frozen=True, kw_only=True):
-    """Filter for entries. ``actor`` is the kind or name of a caller, ``undoes`` the correlation of an undone action,
+    """Filter for entries. ``actor`` is a caller's kind, name or interface, ``undoes`` the id of an undone action,
     ``cause`` the correlation of an action, run or event: also the entries of everything that followed from it.
     """
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 
-from termvisor.model.action.action import ActorKind, Risk
+from termvisor.model.action.action import ActorKind, CallerFace, Risk
 from termvisor.model.action.approval import PolicyAnswer
 
 StringTuple = tuple[str, ...]
@@ -28,7 +28,8 @@ TimeOfDay = Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", desc
 
 
 class ApprovalPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The default answer, and how long approval requests stay open."""
+    """The default answer, and how long approval requests stay open. The tables `shell`, `filesystem`, `network`, `ui`,
+    `vision` and `audio` may also be written below it, as `[approval.shell]`."""
 
     default: Annotated[
         PolicyAnswer,
@@ -58,6 +59,10 @@ class ShellPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class FilesystemPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Paths, as globs: `*` stays within a folder, `**` does not; `$HOME`, `~` and `$CWD` are expanded."""
 
+    mode: Annotated[
+        PolicyAnswer | None,
+        Meta(description="The answer for paths that are not listed. Unset: ask where a list exists, else not checked."),
+    ] = None
     read: Annotated[
         StringTuple, Meta(description="Paths that may be read; others require approval. Empty: not checked.")
     ] = ()
@@ -84,16 +89,28 @@ class UiPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     allow_apps: Annotated[StringTuple, Meta(description="Programs that may be used, as globs.")] = ()
 
 
-class SensePolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Screen or microphone."""
+class VisionPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Capturing the screen of the desktop."""
 
-    mode: Annotated[PolicyAnswer, Meta(description="The answer.")] = "ask"
+    mode: Annotated[PolicyAnswer, Meta(description="The answer where no other key is set.")] = "ask"
+    screenshot: Annotated[PolicyAnswer | None, Meta(description="The answer for pictures of the screen.")] = None
+    ui_tree: Annotated[PolicyAnswer | None, Meta(description="The answer for windows and their texts.")] = None
+
+
+class AudioPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Capturing sound."""
+
+    mode: Annotated[PolicyAnswer, Meta(description="The answer where no other key is set.")] = "ask"
+    microphone: Annotated[PolicyAnswer | None, Meta(description="The answer for the microphone.")] = None
+    system_audio: Annotated[PolicyAnswer | None, Meta(description="The answer for what the machine plays.")] = None
+    speech_to_text: Annotated[PolicyAnswer | None, Meta(description="The answer for turning speech into text.")] = None
 
 
 class RuleCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All keys that are set must match; of a list one entry is enough. Texts are globs."""
 
     actor: Annotated[tuple[ActorKind, ...], Meta(description="Kinds of callers.")] = ()
+    face: Annotated[tuple[CallerFace, ...], Meta(description="Interfaces that callers use.")] = ()
     name: Annotated[StringTuple, Meta(description="Names that callers gave themselves.")] = ()
     kind: Annotated[StringTuple, Meta(description="Kinds of actions.")] = ()
     risk: Annotated[tuple[Risk, ...], Meta(description="Worst consequences.")] = ()
@@ -126,9 +143,8 @@ class PolicyRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     two_person: Annotated[
         bool,
         Meta(
-            description="Two users must approve; only with `ask`. The daemon accepts approvals of its own user only, so"
-            " a second approval is not possible: the request expires and the action is not executed. A permit does not"
-            " replace the approvals."
+            description="Two users must approve; only with `ask`. A daemon serves one user, so there is no second one:"
+            " the action is denied at once."
         ),
     ] = False
 
@@ -178,8 +194,8 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     filesystem: FilesystemPolicy = FilesystemPolicy()
     network: NetworkPolicy = NetworkPolicy()
     ui: UiPolicy = UiPolicy()
-    vision: Annotated[SensePolicy, Meta(description="Capturing the screen of the desktop.")] = SensePolicy()
-    audio: Annotated[SensePolicy, Meta(description="Capturing the microphone.")] = SensePolicy()
+    vision: VisionPolicy = VisionPolicy()
+    audio: AudioPolicy = AudioPolicy()
     commands: Annotated[
         dict[str, PolicyAnswer], Meta(description="Another answer for a command class, for all callers.")
     ] = {}
@@ -282,10 +298,9 @@ answer = "allow"
 text = "The build session is for robots."
 
 [[rule]]
-id = "two_for_production"
+id = "ask_for_production"
 when = { session = ["prod*"] }
 answer = "ask"
-two_person = true
 
 [rates]
 per_minute = 30

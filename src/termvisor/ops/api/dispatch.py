@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from termvisor.errors import BadRequest, ConfirmationRequired, VisorError
 from termvisor.ops.api import arguments, catalog, envelope, text_input
+from termvisor.ops.api.authorization import authorize_changes
 from termvisor.ops.api.catalog import find_operation
 from termvisor.ops.api.operation import Operation
 from termvisor.ops.api.services import Services
@@ -27,6 +28,7 @@ __all__ = [
     "CommandContext",
     "OutputPathChunk",
     "StderrChunk",
+    "authorize_local_command",
     "call_operation",
     "dispatch_command_line",
     "find_operation",
@@ -95,6 +97,16 @@ async def dispatch_command_line(services: Services, context: CommandContext) -> 
             yield chunk
 
 
+async def authorize_local_command(services: Services, context: CommandContext) -> AsyncGenerator[bytes | int, None]:
+    """Yield an error and its exit status if the client must not run this command line itself; else nothing."""
+    reply = _CommandReply(services, context)
+    try:
+        await reply.authorize()
+    except Exception as error:  # as above; without an answer the client would wait forever
+        for chunk in reply.render_error(envelope.convert_exception(error)):
+            yield chunk
+
+
 class _CommandReply:
     """Builds the reply to one command line."""
 
@@ -103,6 +115,13 @@ class _CommandReply:
         self._started_at = services.clock.monotonic()
         self._options = arguments.GlobalOptions()
         self._editable_text = ""
+
+    async def authorize(self) -> None:
+        """Authorize the changes of a command that the client is going to run itself."""
+        self._options, words = arguments.split_global_options(self._context.argv)
+        op, words = find_operation(words, self._context.is_robot)
+        if not self._options.wants_help:
+            await authorize_changes(op, self._services, arguments.parse_arguments(op.args_type, words))
 
     async def generate_chunks(self) -> AsyncGenerator[bytes | int, None]:
         self._options, words = arguments.split_global_options(self._context.argv)
@@ -123,6 +142,8 @@ class _CommandReply:
             args = self._insert_input_text(args)
         # Done after the text is inserted, because `--file` is read by the client and is not a path for the daemon.
         args = arguments.make_paths_absolute(args, self._context.cwd)
+        if not op.is_local(words):
+            await authorize_changes(op, self._services, args)
         if op.is_stream_for(args):
             # The client writes the file, with its own permissions; only a snapshot is written by the operation itself.
             file = None if op.is_writing_file(args) else getattr(args, "output", None)
@@ -235,6 +256,7 @@ async def call_operation(services: Services, name: str, params: dict[str, Any]) 
     args = arguments.convert_arguments(op.args_type, params)
     if op.is_stream_for(args):
         raise BadRequest(f"{op.name} is a stream", hint="Request it as a stream.")
+    await authorize_changes(op, services, args)
     return await _run_operation(op, services, args)
 
 
@@ -242,6 +264,7 @@ async def stream_operation(services: Services, name: str, params: dict[str, Any]
     """Yield the items of a stream, or the single result of an operation that is not a stream."""
     op = catalog.load_by_any_name(name)
     args = arguments.convert_arguments(op.args_type, params)
+    await authorize_changes(op, services, args)
     if not op.is_stream_for(args):
         yield await _run_operation(op, services, args)
         return

@@ -48,6 +48,9 @@ class Operation(Struct, frozen=True, kw_only=True):
     """Called instead of ``run`` if ``args.follow`` is set; yields results as they arrive."""
     build_request: Callable[[Any, Any], Awaitable[Any]] | None = None
     """Build the `ActionRequest` of an operation that acts, without executing it; used by `policy explain`."""
+    list_changes: Callable[[Any, Any], tuple[Any, ...]] | None = None
+    """Return the actions that the gate must allow before a call with these services and arguments runs; for operations
+    that change settings, files or records themselves."""
     is_writing_file: Callable[[Any], bool] = lambda _args: False
     """Return True if the operation itself writes the file named by ``args.output``."""
     accepts_text_input: bool = False

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from termvisor.clock import format_timestamp
 from termvisor.model.action.action import Risk
-from termvisor.model.action.approval import Approval, ApprovalState
+from termvisor.model.action.approval import Approval, ApprovalState, Permit
 from termvisor.ops.render.action_text import describe_action_fields, format_actor, redact_fields
 from termvisor.ops.render.results import compute_remaining, copy_fields
 from termvisor.ops.render.text import format_age, sanitize
@@ -38,6 +38,10 @@ class ApprovalItem(Struct, frozen=True, kw_only=True):
     expires_at: str
     left: float | None
     correlation: str
+    grants: tuple[str, ...] = ()
+    """What `--session` would grant; empty if it can be approved once only."""
+    after: int | None = None
+    """The request that must be executed before this one."""
 
 
 def build_approval_item(approval: Approval, now: int) -> ApprovalItem:
@@ -58,7 +62,18 @@ def build_approval_item(approval: Approval, now: int) -> ApprovalItem:
         asked_at=format_timestamp(approval.at),
         expires_at=format_timestamp(approval.expires_at),
         left=compute_remaining(approval.expires_at, now) if approval.state == "open" else None,
+        grants=tuple(sanitize(redact(capability)) for capability in approval.capabilities),
     )
+
+
+def describe_permit(permit: Permit) -> str:
+    """Describe as `robot 1000 may run make, write /src/** in pane 7 (send_text) until 2026-…`."""
+    scope = permit.scope
+    name = f" ({scope.actor_name})" if scope.actor_name else ""
+    where = "in all panes" if scope.pane is None else f"in pane {scope.pane}"
+    what = ", ".join(scope.capabilities) or "nothing"
+    until = format_timestamp(permit.expires_at)
+    return sanitize(redact(f"{scope.actor_kind} {scope.uid}{name} may {what} {where} ({scope.kind}) until {until}"))
 
 
 def format_approval_lines(item: ApprovalItem) -> list[str]:
@@ -70,6 +85,7 @@ def format_approval_lines(item: ApprovalItem) -> list[str]:
         f"   where  {item.place or ('no pane' if item.pane is None else f'pane {item.pane}')}",
         f"   who    {item.by}, risk {item.risk}",
         *(f"   why    {reason}" for reason in item.why),
+        *([f"   grant  --session: {', '.join(item.grants)}"] if item.grants and item.state == "open" else []),
         f"   state  {item.state}{remaining}{votes}",
     ]
 

@@ -4,17 +4,31 @@ An edited text closes the request and is sent as the person's own action, which 
 share one correlation id, which the requesting caller gets too.
 """
 
+import re
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.errors import BadRequest, ConfirmationRequired, NotPermitted, Refused, StateConflict, VisorError
+from termvisor.errors import (
+    BadRequest,
+    ConfirmationRequired,
+    Refused,
+    StateConflict,
+    VisorError,
+    build_person_required_error,
+)
 from termvisor.model.action.action import SendText
-from termvisor.model.action.approval import MAX_SHOWN_CHARS, Approval
+from termvisor.model.action.approval import MAX_SHOWN_CHARS, Approval, PermitGrant
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.approvals._approval_item import ApprovalItem, ApprovalNumber, build_approval_item, format_answer
+from termvisor.ops.approvals._approval_item import (
+    ApprovalItem,
+    ApprovalNumber,
+    build_approval_item,
+    describe_permit,
+    format_answer,
+)
 from termvisor.ops.input._action_operation import (
     ActionRequest,
     ActionResult,
@@ -26,6 +40,9 @@ from termvisor.ops.render.results import copy_fields
 from termvisor.ops.render.text import RenderOptions, sanitize
 
 _REDACTION_MARKER = "[redacted:"
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd])", re.ASCII)
+_SECONDS_BY_UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+MAX_GRANT_S = 7 * 86_400.0
 
 
 class ApproveArgs(Struct, frozen=True, kw_only=True):
@@ -34,34 +51,58 @@ class ApproveArgs(Struct, frozen=True, kw_only=True):
     id: ApprovalNumber
     text: Annotated[str, Meta(description="With --edit: the text to send instead.", extra={"positional": "rest"})] = ""
     session: Annotated[
-        bool, Meta(description="Also permit this kind of action in this pane to the same caller for eight hours.")
+        bool, Meta(description="Also grant the caller what the request names: its programs, folders and hosts.")
     ] = False
+    category: Annotated[
+        bool, Meta(description="Like --session, but grant the whole categories: shell, filesystem, network, …")
+    ] = False
+    lasting: Annotated[
+        str, Meta(description="With --session or --category: how long, such as 30m or 2h.", extra={"also": ("--for",)})
+    ] = "8h"
+    after: Annotated[
+        int | None, Meta(description="Allow it only after this approved request was executed: a plan, in order.")
+    ] = None
     edit: Annotated[
         bool, Meta(description="Send another text instead: the words that follow, or the text from your editor.")
     ] = False
 
 
 class ApproveResult(ApprovalItem, frozen=True, kw_only=True):
-    """``instead`` is the outcome of the edited text."""
+    """``instead`` is the outcome of the edited text, ``granted`` the permit that was given, in words."""
 
     instead: ActionResult | None = None
+    granted: str = ""
+    permit_id: int | None = None
 
 
 async def run(services: Services, args: ApproveArgs) -> ApproveResult:
+    grants = args.session or args.category
     if args.edit:
-        if args.session:
+        if grants or args.after is not None:
             raise BadRequest("--session and --edit cannot be combined", hint="Pass only one of them.")
         closed, outcome = await send_edited_text(services, args.id, args.text)
         return _build_result(services, closed, outcome)
     if args.text:
         raise BadRequest(f"unexpected argument {args.text!r}", hint="To send another text, pass it after --edit.")
-    approval = await services.gate.approvals.answer(args.id, "allow", is_lasting=args.session)
+    grant = PermitGrant(_parse_duration(args.lasting), args.category) if grants else None
+    approval = await services.gate.approvals.answer(args.id, "allow", grant, after=args.after)
     return _build_result(services, approval)
+
+
+def _parse_duration(text: str) -> float:
+    match = _DURATION.fullmatch(text)
+    seconds = float(match[1]) * _SECONDS_BY_UNIT[match[2]] if match else 0.0
+    if not 0 < seconds <= MAX_GRANT_S:
+        raise BadRequest(f"{text[:40]!r} is not a duration of at most 7 days", hint="For example --for 2h.")
+    return seconds
 
 
 def _build_result(services: Services, approval: Approval, instead: ActionResult | None = None) -> ApproveResult:
     item = build_approval_item(approval, services.clock.now())
-    return copy_fields(ApproveResult, item, instead=instead)
+    permit = approval.permit
+    granted = "" if permit is None else describe_permit(permit)
+    permit_id = None if permit is None else permit.id
+    return copy_fields(ApproveResult, item, instead=instead, granted=granted, permit_id=permit_id)
 
 
 async def send_edited_text(services: Services, number: int, text: str) -> tuple[Approval, ActionResult]:
@@ -90,9 +131,7 @@ async def send_edited_text(services: Services, number: int, text: str) -> tuple[
 
 async def _find_editable_approval(services: Services, number: int) -> Approval:
     if services.gate.actor.kind != "human":
-        raise NotPermitted(
-            "approvals must come from an interactive terminal", hint=f"Run `visor approve {number}` there."
-        )
+        raise build_person_required_error("approvals", services.gate.actor.doubt, f"visor approve {number} --edit")
     approval = await services.gate.approvals.find(number)
     if approval is None:
         raise BadRequest(f"approval request {number} not found", hint="`visor inbox` lists the open requests.")
@@ -143,6 +182,8 @@ def render_text(result: ApproveResult, options: RenderOptions) -> str:
         )
     if result.state == "open":
         return f"request {result.id} has {result.answers} of {result.needs} approvals; another person must approve it"
+    if result.granted:
+        return f"{format_answer(result)}\n{sanitize(f'permit {result.permit_id}: {result.granted}')}"
     return format_answer(result)
 
 
@@ -151,9 +192,15 @@ OP = Operation(
     robot_name="approve",
     summary="Approve an approval request in the inbox.",
     doc="""An approval is valid for this one action, once, until it expires; the waiting caller executes it now, or when
-it calls again. `--session` also gives the caller a permit for the same kind of action in the same pane; `visor permits`
-lists them. A permit never overrides a deny, nor a rule that requires two people. A program cannot approve its own
-request: answers from the same pane or process are refused.
+it calls again. `--session` also gives the caller a permit for the kind of action and the pane of the request, and for
+exactly the programs, folders and hosts that the request names (`grants`); `--category` for whole categories of them.
+`visor permits` lists them. No permit covers a deny, or a command of a class that is asked about, such as `sudo`: such a
+request can be approved once only. `--after 3` makes an ordered plan of single approvals. A program cannot approve its
+own request: answers from the same pane or process are refused.
+
+Only a person may approve: a caller of the command line whose process has a terminal of its own, and which no agent
+started, as far as the system shows: by its ancestors, its session, its environment or the time of its start. Where the
+output goes makes no difference. What cannot be proven is refused with the reason; run the command in another terminal.
 
 `--edit` sends another text instead, as your own action and checked by the policy; the requested one is not executed.
 The request is closed as `edited`; the waiting caller gets `policy_denied` with `details.why` `edited` and the
@@ -168,7 +215,8 @@ correlation id of your action in the audit log. Without a text your editor opens
     ),
     examples=(
         OperationExample("approve 3", "approve once"),
-        OperationExample("approve 3 --session", "also permit further actions of this kind"),
+        OperationExample("approve 3 --session --for 2h", "also grant what the request names, for two hours"),
+        OperationExample("approve 4 --after 3", "allow it once, after request 3 was executed"),
         OperationExample("approve 3 --edit make test", "send this text instead"),
     ),
 )

@@ -10,7 +10,7 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.approvals._approval_item import ApprovalItem, build_approval_item, format_approval_lines
 from termvisor.ops.render.results import BaseListing, build_filters
-from termvisor.ops.render.text import RenderOptions, pluralize
+from termvisor.ops.render.text import RenderOptions, pluralize, sanitize
 
 
 class InboxArgs(Struct, frozen=True, kw_only=True):
@@ -29,10 +29,11 @@ class InboxSummary(Struct, frozen=True, kw_only=True):
 
 
 class InboxListing(BaseListing, frozen=True, kw_only=True):
-    """Approval requests, oldest first."""
+    """Approval requests, oldest first. ``policy_problem`` is the error in the policy file; then everything is asked."""
 
     summary: InboxSummary
     items: tuple[ApprovalItem, ...]
+    policy_problem: str = ""
 
 
 async def run(services: Services, args: InboxArgs) -> InboxListing:
@@ -42,7 +43,11 @@ async def run(services: Services, args: InboxArgs) -> InboxListing:
     items = tuple(build_approval_item(approval, now) for approval in approvals)
     summary = InboxSummary(questions=len(items), open=sum(item.state == "open" for item in items))
     return InboxListing(
-        generated_at=format_timestamp(now), filters=build_filters(all=args.all), summary=summary, items=items
+        generated_at=format_timestamp(now),
+        filters=build_filters(all=args.all),
+        summary=summary,
+        items=items,
+        policy_problem=services.gate.audit.load_policy()[1],
     )
 
 
@@ -58,11 +63,12 @@ async def _wait_until_open(services: Services, seconds: float) -> None:
 
 
 def render_text(result: InboxListing, options: RenderOptions) -> str:
-    blocks = ["\n".join(format_approval_lines(item)) for item in result.items]
+    blocks = [options.paint("red", sanitize(result.policy_problem))] if result.policy_problem else []
+    blocks += ["\n".join(format_approval_lines(item)) for item in result.items]
     if options.is_quiet:
         return "\n".join(blocks)
     if not result.items:
-        return "No open approval requests."
+        return "\n\n".join([*blocks, "No open approval requests."])
     number = next((item.id for item in result.items if item.state == "open"), None)
     hint = f": `visor approve {number}` or `visor deny {number}`" if number is not None else ""
     return "\n\n".join([*blocks, f"{pluralize(result.summary.open, 'open approval request')}{hint}"])

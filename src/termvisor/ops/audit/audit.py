@@ -34,7 +34,9 @@ class AuditArgs(Struct, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(description="Maximum number to list.", ge=1, le=10_000, extra={"short": ("-n",)})] = 20
     pane: PaneFilter = None
     kind: Annotated[str | None, Meta(description="Only this kind of action, for example send_text.")] = None
-    actor: Annotated[str | None, Meta(description="Only this caller: human, robot, …, or the name it gave.")] = None
+    actor: Annotated[str | None, Meta(description="Only this caller: human, robot, …, its name, or its interface.")] = (
+        None
+    )
     outcome: Annotated[AuditOutcome | None, Meta(description="Only entries with this outcome.")] = None
     correlation: Annotated[str | None, Meta(description="Only entries of this action, workflow run or event.")] = None
     since: Annotated[str | None, Meta(description="Not older than this: ISO 8601, today, or an age such as 10m.")] = (
@@ -60,6 +62,10 @@ class AuditItem(Struct, frozen=True, kw_only=True):
     stage: AuditStage
     kind: str
     by: str
+    face: str
+    """The interface that the caller used; empty for actions of the daemon itself."""
+    doubt: str
+    """Why the caller does not count as a person."""
     pane: int | None
     place: str
     what: str
@@ -165,6 +171,8 @@ def build_audit_item(entry: AuditEntry) -> AuditItem:
         entry,
         at=format_timestamp(entry.at),
         by=format_actor(entry.actor),
+        face=entry.actor.face,
+        doubt=sanitize(redact(entry.actor.doubt)),
         place=sanitize(redact(entry.place)),
         what=describe_action_fields(entry.kind, entry.action) if entry.action else entry.kind,
         action=redact_fields(entry.action),

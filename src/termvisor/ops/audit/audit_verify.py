@@ -32,8 +32,8 @@ class AuditVerifyArgs(Struct, frozen=True, kw_only=True):
 
 
 class AuditVerifyResult(Struct, frozen=True, kw_only=True):
-    """``entry`` is the first one that breaks the chain, ``what`` the reason. For a file: the number of verified
-    ``entries``, the newest ``hash``, and how many are ``masked``, whose content cannot be verified.
+    """``entry`` is the first one that breaks the chain, ``what`` the reason. ``entries`` is the number of verified
+    entries, ``hash`` the newest of them. In a file, the content of ``masked`` entries cannot be verified.
     """
 
     is_whole: bool
@@ -42,6 +42,7 @@ class AuditVerifyResult(Struct, frozen=True, kw_only=True):
     entries: int | None = None
     hash: str = ""
     masked: int = 0
+    is_file: bool = False
 
 
 class ChainProof(Struct, frozen=True, kw_only=True):
@@ -57,9 +58,11 @@ async def run(services: Services, args: AuditVerifyArgs) -> AuditVerifyResult:
     if args.file is not None:
         # Hashing a long file would block the event loop.
         return _build_file_result(await asyncio.to_thread(_verify_file, args.file, args.kept))
+    # Read first: entries that are added meanwhile follow the newest one here.
+    newest = next(iter(await services.gate.audit.list(limit=1)), None)
     broken = await services.gate.audit.verify(args.kept)
     if broken is None:
-        return AuditVerifyResult(is_whole=True)
+        return AuditVerifyResult(is_whole=True, entries=newest.id if newest else 0, hash=newest.hash if newest else "")
     return AuditVerifyResult(is_whole=False, entry=broken.id, what=broken.what)
 
 
@@ -81,6 +84,7 @@ def _build_file_result(proof: ChainProof) -> AuditVerifyResult:
         entries=proof.entries,
         hash=proof.hash,
         masked=len(proof.masked),
+        is_file=True,
     )
 
 
@@ -122,7 +126,7 @@ def _check_end(chain: HashChainVerifier, line: AuditLine) -> ChainBreak | None:
 
 
 def render_text(result: AuditVerifyResult, options: RenderOptions) -> str:
-    subject = "audit log" if result.entries is None else "file"
+    subject = "file" if result.is_file else "audit log"
     if not result.is_whole:
         return options.paint("red", f"The {subject} is broken at entry {result.entry}: {result.what}.")
     lines = [options.paint("green", f"The {subject} is intact.")]

@@ -6,6 +6,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import StateConflict, Unavailable
+from termvisor.model.action.action import WriteConfig
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.config._settings import format_toml_value
@@ -73,6 +74,7 @@ OP = Operation(
     run=run,
     render_text=render_text,
     effect="local",
+    list_changes=lambda _services, _args: (WriteConfig(change="init"),),
     exit_statuses=((75, "The file already exists and --force was not given."),),
     examples=(
         OperationExample("config init", "write the file"),

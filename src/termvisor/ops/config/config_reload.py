@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from termvisor.model.action.action import WriteConfig
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.config._settings import find_setting
@@ -57,10 +58,12 @@ OP = Operation(
     doc="""Settings that need no restart are applied at once; the others are listed and keep their old value. Invalid
 settings are an error, and the old ones stay active. Rule packs are reloaded too: new and changed rules apply to output
 from now on, and no line in between is missed. If a rule has become invalid, it is reported, and the previous rules stay
-active. SIGHUP does the same. Environment variables are those with which the daemon was started.""",
+active. SIGHUP does the same. Environment variables are those with which the daemon was started. A program needs
+approval, because settings decide which programs the daemon runs.""",
     run=run,
     render_text=render_text,
     effect="change",
+    list_changes=lambda _services, _args: (WriteConfig(change="reload"),),
     works_without_daemon=True,
     get_exit_status=lambda result: 78 if result.rule_troubles else 0,
     exit_statuses=(

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest, ConfigError
+from termvisor.model.action.action import WriteConfig
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.config._settings import find_setting, format_toml_value
@@ -116,10 +117,12 @@ OP = Operation(
     summary="Set one setting in the config file.",
     doc="""The value is checked before anything is written; comments, order and all other lines of the file are kept.
 For a list of `name=value` entries, such as `workflow_modes`, the other entries are kept too; `visor config unset`
-removes them all. An invalid file is not changed. `visor config reload` applies the setting to a running daemon.""",
+removes them all. An invalid file is not changed. `visor config reload` applies the setting to a running daemon. A
+program needs approval.""",
     run=run,
     render_text=render_text,
     effect="local",
+    list_changes=lambda _services, args: (WriteConfig(change="set", name=args.name, value=args.value),),
     exit_statuses=((78, "The config file is invalid; nothing was written."),),
     examples=(
         OperationExample("config set log_level debug", "log everything"),

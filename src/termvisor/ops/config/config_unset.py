@@ -4,6 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from termvisor.model.action.action import WriteConfig
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.config._settings import find_setting
@@ -31,6 +32,7 @@ OP = Operation(
     run=run,
     render_text=render_text,
     effect="local",
+    list_changes=lambda _services, args: (WriteConfig(change="unset", name=args.name),),
     exit_statuses=((78, "The config file is invalid; nothing was written."),),
     examples=(OperationExample("config unset log_level", "back to the default"),),
 )

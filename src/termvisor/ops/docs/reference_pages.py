@@ -15,6 +15,7 @@ from termvisor.diagnostics.checks import BUILTIN_CHECKS
 from termvisor.errors import list_error_classes
 from termvisor.model.action.action import RISK_BY_ACTION_KIND
 from termvisor.model.action.policy import COMMAND_CLASSES, DEFAULT_ALLOWED_RISKS, EXAMPLE_POLICY, list_policy_keys
+from termvisor.model.action.policy_hook import HookInput, HookReply
 from termvisor.model.action.readonly_program import READONLY_PROGRAMS
 from termvisor.model.event import EVENT_KINDS, EVENT_TYPES
 from termvisor.ops.api import catalog, schema
@@ -44,6 +45,10 @@ def build_pages() -> dict[str, str]:
     for op in ops:
         pages[f"docs/json-schema/{op.name}.input.json"] = _encode_json(schema.build_input_schema(op))
         pages[f"docs/json-schema/{op.name}.output.json"] = _encode_json(schema.build_output_schema(op))
+    pages["docs/json-schema/policy_hook.input.json"] = _encode_json(schema.build_schema(HookInput, "policy_hook.input"))
+    pages["docs/json-schema/policy_hook.output.json"] = _encode_json(
+        schema.build_schema(HookReply, "policy_hook.output")
+    )
     pages["docs/json-schema/envelope.json"] = _encode_json(schema.build_envelope_schema())
     pages["docs/json-schema/types.d.ts"] = render_types(ops)
     return pages

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from termvisor.clock import parse_timestamp
 from termvisor.errors import BadRequest
+from termvisor.model.action.action import WriteConfig
 from termvisor.model.detection.detection import DetectionMute
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
@@ -92,15 +93,21 @@ def render_text(result: MuteItem, options: RenderOptions) -> str:
     return sanitize(f"mute {result.id}: {result.what} muted {where} until {until}")
 
 
+def _list_changes(_services: Services, args: EventsMuteArgs) -> tuple[WriteConfig, ...]:
+    where = "in all panes" if args.pane is None else f"in pane {args.pane}"
+    return (WriteConfig(change="mute", name=args.what, value=f"{where} {args.lasting or 'without end'}"),)
+
+
 OP = Operation(
     name="events_mute",
     summary="Mute a rule or an event type.",
     doc="""Matching detections are still stored, so the history is complete, but as handled by the mute: they send no
 webhook and start no workflow. Earlier detections are not changed. Muting the same again replaces the end. To disable a
-rule completely, use the setting `patterns_disabled`.""",
+rule completely, use the setting `patterns_disabled`. A program needs approval.""",
     run=run,
     render_text=render_text,
     effect="change",
+    list_changes=_list_changes,
     examples=(
         OperationExample("events mute usage.warning --for 2h", "no warnings for two hours"),
         OperationExample("events mute 'shell.*' --pane 7", "all detections of the shell rules in pane 7"),

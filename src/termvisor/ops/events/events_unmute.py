@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import ObjectNotFound
+from termvisor.model.action.action import WriteConfig
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 
@@ -32,6 +33,7 @@ OP = Operation(
     run=run,
     render_text=lambda result, _options: f"mute {result.mute_id} removed",
     effect="change",
+    list_changes=lambda _services, args: (WriteConfig(change="unmute", name=str(args.id)),),
     exit_statuses=((4, "Mute not found."),),
     examples=(OperationExample("events unmute 3", "remove mute 3"),),
 )

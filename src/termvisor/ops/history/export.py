@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 from termvisor.clock import format_timestamp
 from termvisor.errors import BadRequest
 from termvisor.log import get_logger
+from termvisor.model.action.action import ExportUnredacted
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.envelope import encode_json_line
@@ -222,6 +223,10 @@ def _build_cast_chunk(pane: PaneId, at: int, text: str) -> ExportChunk:
     return ExportChunk(form="cast", pane=pane, at=format_timestamp(at), text=text)
 
 
+def _is_secret_export(args: ExportArgs) -> bool:
+    return args.unredacted and args.raw and args.pane is not None
+
+
 def render_text(result: ExportChunk, options: RenderOptions) -> str | bytes:
     if result.data is not None:
         # A terminal would execute the escape sequences of the recorded program.
@@ -239,13 +244,15 @@ OP = Operation(
     robot_name="export",
     summary="Export output as text, JSON, raw bytes, asciicast, report or snapshot.",
     doc="""Lines are exported in order, pane by pane. `--raw` exports the bytes with their escape sequences, epoch by
-epoch; lines with a detected secret are replaced by their redacted text, unless `--unredacted` is given. In a terminal
-raw bytes are printed without control characters; with `--format json` they are base64. `--cast` writes a recording for
-asciinema 3 and its web player: redacted screens, with markers for commands, events and gaps. `--report` summarizes a
-period in Markdown. `--snapshot` lets the daemon write a copy of the database, which `visor db restore` can restore.""",
+epoch; lines with a detected secret are replaced by their redacted text, unless `--unredacted` is given, for which a
+program needs approval. In a terminal raw bytes are printed without control characters; with `--format json` they are
+base64. `--cast` writes a recording for asciinema 3 and its web player: redacted screens, with markers for commands,
+events and gaps. `--report` summarizes a period in Markdown. `--snapshot` lets the daemon write a copy of the database,
+which `visor db restore` can restore.""",
     run=run,
     render_text=render_text,
     is_stream=True,
+    list_changes=lambda _services, args: (ExportUnredacted(reference=args.pane),) if _is_secret_export(args) else (),
     is_writing_file=lambda args: bool(args.snapshot),
     examples=(
         OperationExample("export 7 --text > pane7.txt", "export all lines of one pane"),

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct, structs
 
 from termvisor.errors import NeedsApproval
 from termvisor.model.action.action import Action
-from termvisor.model.action.approval import PolicyAnswer
+from termvisor.model.action.approval import PermitGrant, PolicyAnswer
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.agent.state import PRECEDENCE
@@ -58,7 +58,8 @@ class ActionArgs(Struct, frozen=True, kw_only=True):
     dry_run: Annotated[bool, Meta(description="Show the policy decision and the action without executing it.")] = False
     yes: Annotated[bool, Meta(description="Approve the action, if it requires approval (terminal only).")] = False
     yes_for_session: Annotated[
-        bool, Meta(description="Like --yes, and for eight hours also this kind of action in this pane.")
+        bool,
+        Meta(description="Like --yes, and for eight hours also what the request names: programs, folders, hosts."),
     ] = False
     owner: Annotated[str, Meta(description="Owner of the reservation to act under.")] = ""
     wait_answer_secs: Annotated[
@@ -220,7 +221,7 @@ async def execute_with_approval(services: Services, request: ActionRequest, appr
             # The user can answer immediately, so the error shows the whole request.
             raise await _add_approval_text(services, error, approval_id) from error
     # The approval is bound to this exact action: running it again finds the approval and executes it.
-    await gate.approvals.answer(approval_id, "allow", is_lasting=approval_mode == "session")
+    await gate.approvals.answer(approval_id, "allow", PermitGrant() if approval_mode == "session" else None)
     return await gate.run(request.action, preconditions)
 
 

@@ -11,8 +11,6 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.render.action_text import redact_fields
 from termvisor.ops.render.text import RenderOptions, sanitize
 
-POLICY_FILE_NAME = "policy.toml"
-
 
 class PolicyShowArgs(Struct, frozen=True, kw_only=True):
     """Choose the values to show."""
@@ -33,7 +31,7 @@ class PolicyShowResult(Struct, frozen=True, kw_only=True):
 async def run(services: Services, args: PolicyShowArgs) -> PolicyShowResult:
     policy, problem = services.gate.audit.load_policy()
     return PolicyShowResult(
-        path=f"{services.configuration[0].config_dir}/{POLICY_FILE_NAME}",
+        path=services.paths.policy_file,
         policy=None if policy is None else redact_fields(_collect_values(policy, only_changed=args.changed)),
         trouble=problem,
     )
@@ -66,7 +64,8 @@ OP = Operation(
     name="policy_show",
     summary="Show the active policy: which callers may do what, where and when.",
     doc="""The policy is read from `policy.toml` in the config directory, and again whenever it changes; without it the
-defaults apply. An invalid file changes nothing: the previous policy stays active, and the error is shown here.""",
+defaults apply. With an invalid file the previous policy stays active, but allows nothing without approval until the
+file is valid again.""",
     run=run,
     render_text=render_text,
     examples=(

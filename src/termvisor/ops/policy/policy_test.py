@@ -7,7 +7,6 @@ from msgspec import Meta, Struct
 
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.policy.policy_show import POLICY_FILE_NAME
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.system.worker import call_worker
 
@@ -32,7 +31,7 @@ class PolicyTestResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: PolicyTestArgs) -> PolicyTestResult:
-    path = args.file or f"{services.paths.config_dir}/{POLICY_FILE_NAME}"
+    path = args.file or services.paths.policy_file
     # A file that was named must exist, but `policy.toml` is optional.
     exists = args.file is not None or os.path.exists(path)
     if exists:

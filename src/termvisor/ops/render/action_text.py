@@ -100,6 +100,18 @@ def _join_text_rows(rows: Iterable[str]) -> str:
     return " / ".join(row.strip(" │┃") for row in rows if any(map(str.isalnum, row)))
 
 
+def _describe_write_config(fields: ActionFields) -> str:
+    name, value = fields.get("name", ""), fields.get("value", "")
+    texts = {
+        "set": f"set {name} = {value!r} in the settings",
+        "unset": f"remove {name} from the settings",
+        "init": "write a new settings file",
+        "reload": "apply changed settings and rules",
+        "mute": f"mute {name}{f' {value}' if value else ''}",
+    }
+    return texts.get(fields["change"], f"{fields['change']} {name}".rstrip())
+
+
 _DESCRIBERS_BY_KIND: dict[str, Callable[[ActionFields], str]] = {
     "send_text": _describe_send_text,
     "send_keys": lambda fields: f"press {' '.join(fields['keys'])}",
@@ -110,7 +122,10 @@ _DESCRIBERS_BY_KIND: dict[str, Callable[[ActionFields], str]] = {
     "set_title": lambda fields: f"set its title to {fields['title']!r}",
     "reserve": lambda fields: f"reserve it for {fields['owner']} for {fields['seconds']:g} s",
     "release": lambda fields: f"release its reservation {fields['reservation']}",
-    "write_file": lambda fields: f"write {fields['path']}",
+    "write_file": lambda fields: f"write {fields['path']}" + (f" ({fields['why']})" if fields.get("why") else ""),
+    "write_config": _describe_write_config,
+    "prune_data": lambda _fields: "delete recorded data that retention no longer keeps",
+    "export_unredacted": lambda fields: f"export pane {fields['reference']} with the secrets in it",
     "run_program": lambda fields: f"run {' '.join(fields['argv'])}",
     "answer_agent": _describe_answer_agent,
     "answer_dialog": _describe_answer_dialog,

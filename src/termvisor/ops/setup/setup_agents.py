@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from termvisor.errors import ConfirmationRequired
+from termvisor.model.action.action import WriteFile
 from termvisor.model.agent.hooks import HookedAgent, HookScope
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
@@ -176,6 +177,18 @@ def render_text(result: SetupAgentsResult, options: RenderOptions) -> str:
     return "\n".join(lines)
 
 
+def _list_changes(services: Services, args: SetupAgentsArgs) -> tuple[WriteFile, ...]:
+    # Without --yes nothing is written: the change is only shown.
+    if args.dry_run or not args.yes:
+        return ()
+    environ, why = get_environment(), "remove hooks" if args.remove else "hooks"
+    # The daemon does not know the client's folder, so files of a project are named relative to it.
+    folder = "." if args.scope == "project" else agent_settings.get_scope_folder(args.scope)
+    agents = args.agent or agent_settings.list_installed_agents(environ)
+    files = (agent_settings.build_settings_file(agent, services.paths, environ, folder) for agent in agents)
+    return tuple(WriteFile(path=file.path, why=f"{why} of {file.agent}") for file in files)
+
+
 OP = Operation(
     name="setup_agents",
     summary="Install hooks into agents, to report their state and permission requests.",
@@ -190,10 +203,12 @@ your own is never replaced; the output then says how to extend it.
 
 The change to each file is shown first. All other bytes of a file are kept; if a file is not valid JSON, no file is
 written. The original is kept beside it as `.before-visor`; `--remove` restores it, or removes only our hooks if the
-file was changed since. A second call changes nothing, and `visor doctor` reports outdated hooks.""",
+file was changed since. A second call changes nothing, and `visor doctor` reports outdated hooks. A program needs
+approval, also with `--yes`.""",
     run=run,
     render_text=render_text,
     effect="local",
+    list_changes=_list_changes,
     exit_statuses=(
         (2, "Not confirmed: no terminal, and --yes was not given."),
         (69, "A file cannot be written."),

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest, ConfirmationRequired
+from termvisor.model.action.action import WriteFile
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.text import RenderOptions, sanitize, sanitize_lines
@@ -106,6 +107,15 @@ def _format_outcome(result: SetupShellResult) -> str:
     return f"{result.path}: {result.outcome}{backup}"
 
 
+def _list_changes(_services: Services, args: SetupShellArgs) -> tuple[WriteFile, ...]:
+    # Without --yes nothing is written: the change is only shown.
+    if args.print or not args.yes:
+        return ()
+    environ = get_environment()
+    path = get_startup_path(args.shell or detect_shell(environ), environ)
+    return (WriteFile(path=path, why="remove shell integration" if args.remove else "shell integration"),)
+
+
 OP = Operation(
     name="setup_shell",
     summary="Install the shell integration for bash, zsh or fish.",
@@ -113,10 +123,12 @@ OP = Operation(
 is doing: at a prompt, or running a command, since when, and its exit status. The change is shown first. The original is
 kept beside it as `.before-visor`; `--remove` removes the lines again, byte for byte. A second call changes nothing. The
 marks carry a nonce that shells read from Termvisor's data directory; it is in no startup file and no environment. Each
-shell keeps its last state in a private file, so that it is also known when capture begins later.""",
+shell keeps its last state in a private file, so that it is also known when capture begins later. A program needs
+approval, also with `--yes`.""",
     run=run,
     render_text=render_text,
     effect="local",
+    list_changes=_list_changes,
     exit_statuses=(
         (2, "Not confirmed: no terminal, and --yes was not given."),
         (69, "The file cannot be written, or the shell is not supported."),

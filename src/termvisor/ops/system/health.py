@@ -8,7 +8,15 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.database._maintenance_progress import MaintenanceStep, build_step
 from termvisor.ops.render.results import copy_fields, format_optional_timestamp
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, format_bytes, pluralize, render_table
+from termvisor.ops.render.text import (
+    RenderOptions,
+    TableColumn,
+    format_age,
+    format_bytes,
+    pluralize,
+    render_table,
+    sanitize,
+)
 
 
 class HealthArgs(Struct, frozen=True, kw_only=True):
@@ -63,7 +71,8 @@ def render_text(result: HealthReport, options: RenderOptions) -> str:
     head = ("health", "ok" if result.is_ok else "needs attention")
     facts = render_table(_FACT_COLUMNS, [head, *list_facts(result)], options)
     servers = render_table(_SERVER_COLUMNS, result.servers, options)
-    return f"{facts}\n\n{servers}" if result.servers else facts
+    alerts = "".join(f"\n{options.paint('red', sanitize(f'alert: {text}'))}" for text in result.alerts)
+    return (f"{facts}\n\n{servers}" if result.servers else facts) + alerts
 
 
 def list_facts(report: HealthReport) -> list[tuple[str, str]]:
@@ -86,7 +95,7 @@ def list_facts(report: HealthReport) -> list[tuple[str, str]]:
         facts.append(("workflows", f"{pluralize(report.workflows_active, 'active run')}, {oldest}"))
     if run := report.last_maintenance:
         facts.append(("maintenance", f"{run.operation}: {run.detail}, at {run.started_at}"))
-    return facts + [("alert", text) for text in report.alerts]
+    return facts
 
 
 def _format_usage(usage: ProcessUsage) -> str:

@@ -18,6 +18,10 @@ from termvisor.store.sqlite.table import RowSelector, StoreTable, encode_json, r
 from termvisor.store.tables.audit import AuditTable, add_entries
 
 _SELECT_APPROVAL = "SELECT id, asked, state FROM question"
+# A request of a plan may be executed once the one before it was.
+_IS_NEXT = (
+    "coalesce((SELECT one.state FROM question AS one WHERE one.id = question.asked ->> '$.after'), 'used') = 'used'"
+)
 _SAME_ACTION = "action_hash = ? AND expires_at > ? AND asked ->> '$.actor.uid' = ? AND asked ->> '$.needs' >= ?"
 _APPROVAL_DECODER = msgspec.json.Decoder(Approval)
 _CLOSED_TEXT: dict[ApprovalState, str] = {
@@ -51,7 +55,7 @@ class ApprovalTable(StoreTable):
         """Consume an approval; return False if it does not currently allow exactly this action."""
         connection.execute(
             "UPDATE question SET state = 'used'"
-            " WHERE id = ? AND action_hash = ? AND state = 'allowed' AND expires_at > ?",
+            f" WHERE id = ? AND action_hash = ? AND state = 'allowed' AND expires_at > ? AND {_IS_NEXT}",
             (number, action_hash, at),
         )
         return bool(connection.changes())
@@ -60,7 +64,7 @@ class ApprovalTable(StoreTable):
     def find_allowed(self, connection: Connection, action_hash: str, uid: int, at: int, needs: int = 1) -> int | None:
         """Return the unused approval of this action for this user with at least ``needs`` required votes."""
         row = connection.execute(
-            f"SELECT id FROM question WHERE state = 'allowed' AND {_SAME_ACTION} ORDER BY id LIMIT 1",
+            f"SELECT id FROM question WHERE state = 'allowed' AND {_SAME_ACTION} ORDER BY {_IS_NEXT} DESC, id LIMIT 1",
             (action_hash, at, uid, needs),
         ).fetchone()
         return int(row[0]) if row else None
@@ -148,11 +152,15 @@ def _answer(connection: Connection, number: int, vote: ApprovalVote, entry: Audi
     approval = _find_approval(connection, number)
     if approval is None:
         raise BadRequest(f"approval request {number} not found", hint="`visor inbox` lists the open requests.")
-    if approval.state != "open" or approval.expires_at <= vote.at:
+    # A denial also revokes an approval that was not used yet.
+    is_answerable = approval.state == "open" or (approval.state == "allowed" and vote.answer == "deny")
+    if not is_answerable or approval.expires_at <= vote.at:
         state: ApprovalState = "expired" if approval.state == "open" else approval.state
         raise StateConflict(
             f"approval request {number} {_CLOSED_TEXT[state]}", hint="Repeat the action to create a new request."
         )
+    if vote.after is not None:
+        _check_earlier_request(connection, number, vote.after)
     connection.execute(
         "INSERT INTO voice (question, at, who, answer) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE"
         " SET at = excluded.at, answer = excluded.answer WHERE excluded.answer != 'allow'",
@@ -161,8 +169,17 @@ def _answer(connection: Connection, number: int, vote: ApprovalVote, entry: Audi
     add_entries(connection, [entry])
     votes = _read_votes(connection, number)
     state = _compute_state(votes, approval.needs)
-    connection.execute("UPDATE question SET state = ?, answered_at = ? WHERE id = ?", (state, vote.at, number))
-    return replace(approval, state=state, voices=votes)
+    connection.execute(
+        "UPDATE question SET state = ?, answered_at = ?, asked = json_set(asked, '$.after', ?) WHERE id = ?",
+        (state, vote.at, vote.after, number),
+    )
+    return replace(approval, state=state, voices=votes, after=vote.after)
+
+
+def _check_earlier_request(connection: Connection, number: int, after: int) -> None:
+    earlier = _find_approval(connection, after)
+    if earlier is None or after == number or earlier.state not in ("allowed", "used"):
+        raise BadRequest(f"request {after} is not approved", hint=f"Approve it first: `visor approve {after}`.")
 
 
 def _compute_state(votes: tuple[ApprovalVote, ...], needs: int) -> ApprovalState:

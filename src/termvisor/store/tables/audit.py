@@ -58,7 +58,7 @@ class AuditTable(StoreTable):
             "id > ?": after,
             "pane = ?": filters.pane,
             "kind = ?": filters.kind,
-            "? IN (actor ->> '$.kind', actor ->> '$.name')": filters.actor,
+            "? IN (actor ->> '$.kind', actor ->> '$.name', actor ->> '$.face')": filters.actor,
             "entry ->> '$.outcome' = ?": filters.outcome,
             "correlation = ?": filters.correlation,
             # The correlation of an effect is that of its cause with more parts: event, run, step, attempt.

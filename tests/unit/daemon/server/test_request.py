@@ -218,3 +218,17 @@ async def test_only_a_hook_gets_heartbeats_while_it_waits(monkeypatch: pytest.Mo
     monkeypatch.setattr("termvisor.daemon.server.dispatcher.HEARTBEAT_INTERVAL_S", 0.001)
     assert await count_heartbeats("hook", 3) >= 3
     assert await count_heartbeats("wait", 1) == 1
+
+
+async def test_hello_declares_the_interface_of_the_connection() -> None:
+    peer, collector = PeerProcess(1000, 42), ResponseCollector()
+    await handle_rpc(
+        ClientContext(FakeRequestHandler(), peer), jsonrpc.RpcRequest("hello", {"face": "mcp"}, 1), collector
+    )
+    assert peer.face == "mcp"
+    await handle_rpc(
+        ClientContext(FakeRequestHandler(), peer), jsonrpc.RpcRequest("hello", {"face": "me"}, 2), collector
+    )
+    assert (
+        collector.answers[1].error is not None and "face must be one of cli, tui" in collector.answers[1].error.message
+    )

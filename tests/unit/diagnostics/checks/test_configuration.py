@@ -34,9 +34,10 @@ async def test_a_policy_that_is_invalid_or_not_yours_alone_fails(context: CheckC
     assert (await PolicyCheck().run(context)).status == "ok"
     os.makedirs(context.paths.config_dir)
     with open(context.paths.policy_file, "w") as file:
-        file.write("nonsense = 1\n")
+        file.write("[approval]\ndefalt = 'ask'\n")
     invalid = await PolicyCheck().run(context)
-    assert (invalid.status, "nonsense" in invalid.message) == ("fail", True)
+    assert (invalid.status, "line 2" in invalid.message) == ("fail", True)
+    assert "every action needs approval" in invalid.hint
     os.chmod(context.paths.policy_file, 0o666)
     shared = await PolicyCheck().run(context)
     assert (shared.status, "can be written by all users" in shared.message) == ("fail", True)

@@ -57,6 +57,20 @@ def test_a_daemon_that_cannot_start_is_reported_like_other_errors(
     assert capfd.readouterr().err.startswith("visor: the database is newer\n")
 
 
+def test_a_change_by_a_program_starts_a_daemon_that_is_asked_first(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [fast_client.RUN_LOCALLY, 77]
+    ran: list[object] = []
+    monkeypatch.setattr(fallback, "ensure_running", lambda _paths: None)
+    monkeypatch.setattr(fast_client, "send_command", lambda _path, _request: answers.pop(0))
+    monkeypatch.setattr(fallback, "_run_locally", lambda _services, request: ran.append(request.argv) or 0)
+    request = CommandRequest(("config", "unset", "colour"), is_robot=True)
+    assert fallback.run_without_daemon(request, fast_client.NO_DAEMON) == 0
+    assert fallback.run_without_daemon(request, fast_client.NO_DAEMON) == 77
+    assert ran == [("config", "unset", "colour")]
+
+
 def test_an_incomplete_answer_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
     assert fallback.run_without_daemon(CommandRequest(("state",), is_robot=True), fast_client.CONNECTION_LOST) == 69
     assert msgspec.json.decode(capfd.readouterr().out)["error"]["code"] == "unavailable"

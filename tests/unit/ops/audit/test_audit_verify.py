@@ -19,7 +19,10 @@ from tests.unit.model.action.test_audit import build_chain
 
 async def test_audit_verify_reports_whether_the_audit_log_is_intact() -> None:
     services = await build_sample_services()
-    assert (await run_command(services, "audit", "verify")).out == "The audit log is intact.\n"
+    newest = services.gate.entries[-1]
+    report = f"The audit log is intact.\nEntries: {newest.id}; newest hash: {newest.hash}.\n"
+    assert (await run_command(services, "audit", "verify")).out == report
+    assert (await run_command(services, "audit", "verify", "--kept", newest.hash)).status == 0
     services.run_sql("DROP TRIGGER audit_is_not_changed")
     services.run_sql("UPDATE audit SET entry = replace(entry, 'deploy', 'coffee')")
     result = await run_command(services, "audit", "verify")

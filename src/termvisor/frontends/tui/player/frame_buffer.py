@@ -71,7 +71,7 @@ class FrameBuffer:
 
     def list_events(self, pane: int) -> list[Event]:
         """Return the events of the pane, oldest first."""
-        connection = BlockingConnection(connect_to_daemon(self._paths.daemon_socket))
+        connection = BlockingConnection(connect_to_daemon(self._paths.daemon_socket), "tui")
         try:
             items = connection.call("list_events", {"pane": str(pane), "limit": 10_000})["items"]
         finally:
@@ -79,7 +79,7 @@ class FrameBuffer:
         return [_parse_event(convert(item, EventItem)) for item in items]
 
     def _open_stream(self) -> BlockingConnection:
-        connection = self._connection = BlockingConnection(connect_to_daemon(self._paths.daemon_socket))
+        connection = self._connection = BlockingConnection(connect_to_daemon(self._paths.daemon_socket), "tui")
         span = {"at": self._next_at, "until": self._until}
         params = {name: format_timestamp(at) for name, at in span.items() if at is not None}
         self._items = connection.stream_items("replay", {"pane": self._pane, **params})
