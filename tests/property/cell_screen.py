@@ -207,7 +207,7 @@ class CellScreen:
         if self.x == 0 and count >= self.width:
             self._clear_row(self.y)
         elif self.x < self.width:
-            used = max(len(cells), self.width - count)
+            used = max(len(cells), self.width - count if self.x + count < self.width else 0)
             del cells[self.x : self.x + count]
             cells += [BLANK] * (used - len(cells))
         return b"\x1b[%dP" % count

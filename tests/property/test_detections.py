@@ -51,8 +51,9 @@ PRESENCE = AgentPresence(agent_process=RuntimeId(7), agent="codex", began_at=0)
 pieces = st.sampled_from(
     [b"panic: one\r\n", b"panic: two\r\n", b"panic", b": ", b"begin\r\n", b"middle\r\n", b"end 4\r\n", b"\r\n", b"\n",
      b"disk full\r\n", b"disk", b" full\r\n", b"usage 25%\r\n", b"usage 10%\r\n", "übrig\r\n".encode(), b"\x1b[1m",
-     b"\x1b[0m", b"\x1b[2K", b"\x1b[?1049h", b"\x1b[?1049l"]
+     b"\x1b[0m", b"\x1b[2K", b"\x1b[?1049hshown\x1b[?1049l"]
 )  # fmt: skip
+"""Nothing that goes back to a complete line: whether a text is detected before it is rewritten depends on the time."""
 
 
 class MatchingDaemon(Daemon):

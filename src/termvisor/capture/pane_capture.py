@@ -207,7 +207,7 @@ class PaneCaptureController:
         if state is None or state.data_plane != "control":
             return
         await self.control_capture.end_capture(state, ended_by)
-        self._note_lost(state, ended_by)
+        state.note_lost(find_gap_cause(ended_by, saw_end=True), self._monotonic())
         if ended_by == "disk_full":
             self._recorder.disk_space.report_write_failure(self._monotonic())
         elif ended_by != "client_paused":
@@ -219,7 +219,7 @@ class PaneCaptureController:
             if state.data_plane == "control":
                 await self.control_capture.end_capture(state, "link_down")
             elif state.epoch is not None and not keep_pipes:
-                is_ours = state.handoff_pending_since is not None or self._is_stream_open(state.epoch)
+                is_ours = state.handoff_pending_since is not None or self._recorder.is_stream_open(state.epoch.id)
                 await self.release_pane(state.mux_id, "stopped")
                 if is_ours:
                     await self._close_pipe(state.mux_id)
@@ -262,7 +262,7 @@ class PaneCaptureController:
     async def _drop_control_capture(self, state: PaneCaptureState) -> None:
         """End a capture whose client must detach or whose pane moved to another session."""
         await self.control_capture.end_capture(state, "link_down")
-        self._note_lost(state, "link_down")
+        state.note_lost("link_down", self._monotonic())
 
     async def _open_pipe(self, state: PaneCaptureState) -> None:
         epoch = await self._epochs.reserve_epoch(state.pane, "pipe")
@@ -313,7 +313,7 @@ class PaneCaptureController:
             is_exit = state.end_cause == "pane_exited" and self.server.is_alive
             await self._end_epoch(state, "pane_exited" if is_exit else "server_gone", state.final_size)
         elif state.final_size is None and now - state.draining_since > EOF_TIMEOUT_S:
-            if self._is_stream_open(state.epoch):
+            if self._recorder.is_stream_open(state.epoch.id):
                 self._recorder.drop_stream(state.epoch.id)
             else:
                 await self._end_undrained_epoch(state, state.epoch)
@@ -365,17 +365,13 @@ class PaneCaptureController:
         if (epoch := state.note_end(ended_by)) is None:
             return
         self._draining_by_epoch.pop(epoch.id, None)
-        self._note_lost(state, ended_by)
+        state.note_lost(find_gap_cause(ended_by, saw_end=True), self._monotonic())
         if ended_by == "disk_full":
             self._recorder.disk_space.report_write_failure(self._monotonic())
         elif ended_by == "descriptors_exhausted":
             state.retry_at = state.backoff.record_failure(self._monotonic())
         await self._epochs.end_epoch(epoch, ended_by, size, detail)
         self._recorder.forget_stream(epoch.id)
-
-    def _note_lost(self, state: PaneCaptureState, ended_by: EpochEnd) -> None:
-        if ended_by != "pane_exited":
-            state.note_lost(find_gap_cause(ended_by, saw_end=True), self._monotonic())
 
     async def _find_end_cause(self, state: PaneCaptureState, stream_state: StreamState) -> EpochEnd:
         pane: PaneStatus | None = None
@@ -395,11 +391,6 @@ class PaneCaptureController:
         except MuxError as error:
             # Continue stopping: the pane or its server may be gone by now.
             log.info("cannot close the pipe of %s: %s", mux_id, error)
-
-    def _is_stream_open(self, epoch: Epoch) -> bool:
-        """Return True if the recorder last reported this epoch's pipe as open."""
-        stream = self._recorder.streams.get(epoch.id)
-        return stream is not None and stream.state == "open"
 
     def _find_by_epoch(self, epoch: EpochId) -> PaneCaptureState | None:
         states = (*self._draining_by_epoch.values(), *self._panes_by_id.values())

@@ -111,6 +111,10 @@ class RecorderClient:
         """Tell the recorder to close an epoch's pipe. The recorder then reports the stream as ended."""
         self._send(b"drop %d\n" % epoch)
 
+    def is_stream_open(self, epoch: EpochId) -> bool:
+        """Return True if the recorder last reported this epoch's pipe as open."""
+        return epoch in self.streams and self.streams[epoch].state == "open"
+
     def forget_stream(self, epoch: EpochId) -> None:
         """Tell the recorder to stop reporting an ended epoch."""
         self.streams.pop(epoch, None)

@@ -9,7 +9,8 @@ import msgspec
 
 from termvisor.errors import ConfigError
 from termvisor.model.action.action import RISK_BY_ACTION_KIND
-from termvisor.model.action.policy import COMMAND_CLASSES, Policy, list_policy_keys
+from termvisor.model.action.policy import COMMAND_CLASSES, Policy
+from termvisor.model.action.policy_keys import list_policy_keys
 from termvisor.model.did_you_mean import find_close_matches
 from termvisor.policy.request import PROTECTED_NAME_KINDS
 from termvisor.regex import compile_patterns

@@ -15,6 +15,8 @@ from termvisor.errors import ConfigError, Unavailable
 
 OWN_NAMES = frozenset({"visor.db", "snapshot.db", "raw", "nonce", "hook.sh", "shells", "rec"})
 """Names by which a data or runtime folder of Termvisor is recognised. Common names, such as `log`, are left out."""
+_PARTIAL_NAMES = frozenset({"daemon", "lock", "start", "demo", "render"})
+"""A runtime folder with nothing else is Termvisor's, too: a process was killed while it made the folder."""
 _FOLDER_HINT = "Set VISOR_DATA_DIR or VISOR_RUNTIME_DIR to a new or an empty folder; the folder was not changed."
 
 
@@ -136,7 +138,7 @@ def find_trust_problem(path: str) -> str:
 def check_own_folder(path: str) -> None:
     """Raise ConfigError if ``path`` is an existing folder with content that is not Termvisor's."""
     names = _list_names(path) - {"lost+found"}
-    if names and OWN_NAMES.isdisjoint(names):
+    if OWN_NAMES.isdisjoint(names) and not names <= _PARTIAL_NAMES:
         raise ConfigError(f"{path} is not empty and was not made by Termvisor", hint=_FOLDER_HINT)
 
 

@@ -199,10 +199,12 @@ def delete_cells(window: RowWindow, count: int) -> None:
     """Delete cells at the cursor; the cells behind them move up."""
     x, width, row = window.x, window.width, window.rows[window.y]
     row.expand()
+    # tmux fills the row with blanks if there are cells behind the deleted ones, which it moves, used or not.
+    has_moved = x + count < width
     if x == 0 and count >= width:
         window.clear_rows(window.y, window.y + 1)
-    else:
-        used = max(len(row.cells), width - count)
+    elif has_moved or x < len(row.cells):
+        used = max(len(row.cells), width - count if has_moved else 0)
         _change_cells(window, window.y, x, x + count, "")
         row.cells = row.cells.ljust(used)
 

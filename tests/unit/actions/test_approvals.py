@@ -249,6 +249,7 @@ async def test_a_request_shows_what_is_asked_by_whom_and_why(inbox):
         shown=redact_action(ACTION),
         reasons=DECISION.verdict.reasons,
         needs=1,
+        capabilities=DECISION.capabilities,
     )
     (asked,) = await inbox._store.audit.list()
     assert (asked.stage, asked.kind, asked.correlation, asked.verdict) == ("asked", "send_text", "c", DECISION.verdict)

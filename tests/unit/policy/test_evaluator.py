@@ -287,5 +287,5 @@ def test_denial_names_the_deciding_reason() -> None:
 @pytest.mark.parametrize(("mode", "expected"), [("deny", "deny"), ("ask", "ask"), ("allow", "allow")])
 def test_filesystem_mode_answers_for_paths_that_are_not_listed(mode: str, expected: str) -> None:
     policy = parse_policy(f'[approval.filesystem]\nmode = "{mode}"\nwrite = ["/tmp/**"]')
-    assert answer(policy, make_command_request("touch /var/x", "human")) == expected
+    assert answer(policy, make_command_request("touch x", "human")) == expected
     assert answer(policy, make_command_request("touch /tmp/x", "human")) == "allow"

@@ -15,7 +15,7 @@ from termvisor.model.action.audit import ChainBreak, HashChainEntry, HashChainVe
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.audit.audit_export import AuditLine
-from termvisor.ops.render.text import RenderOptions
+from termvisor.ops.render.text import RenderOptions, sanitize
 
 _LINE_DECODER = msgspec.json.Decoder(AuditLine)
 
@@ -128,10 +128,10 @@ def _check_end(chain: HashChainVerifier, line: AuditLine) -> ChainBreak | None:
 def render_text(result: AuditVerifyResult, options: RenderOptions) -> str:
     subject = "file" if result.is_file else "audit log"
     if not result.is_whole:
-        return options.paint("red", f"The {subject} is broken at entry {result.entry}: {result.what}.")
+        return options.paint("red", f"The {subject} is broken at entry {result.entry}: {sanitize(result.what)}.")
     lines = [options.paint("green", f"The {subject} is intact.")]
     if result.entries is not None:
-        lines.append(f"Entries: {result.entries}; newest hash: {result.hash or 'none'}.")
+        lines.append(f"Entries: {result.entries}; newest hash: {sanitize(result.hash) or 'none'}.")
     if result.masked:
         lines.append(
             options.paint("yellow", f"{result.masked} of them are redacted: their content could not be verified.")

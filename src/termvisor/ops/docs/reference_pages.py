@@ -14,8 +14,9 @@ from termvisor.detection.packs import load_packs
 from termvisor.diagnostics.checks import BUILTIN_CHECKS
 from termvisor.errors import list_error_classes
 from termvisor.model.action.action import RISK_BY_ACTION_KIND
-from termvisor.model.action.policy import COMMAND_CLASSES, DEFAULT_ALLOWED_RISKS, EXAMPLE_POLICY, list_policy_keys
+from termvisor.model.action.policy import COMMAND_CLASSES, DEFAULT_ALLOWED_RISKS, EXAMPLE_POLICY
 from termvisor.model.action.policy_hook import HookInput, HookReply
+from termvisor.model.action.policy_keys import list_policy_keys
 from termvisor.model.action.readonly_program import READONLY_PROGRAMS
 from termvisor.model.event import EVENT_KINDS, EVENT_TYPES
 from termvisor.ops.api import catalog, schema

@@ -28,6 +28,18 @@ _ENTRY_DECODER = msgspec.json.Decoder(AuditEntry)
 _encode_json = msgspec.json.Encoder(order="deterministic").encode
 
 
+class _FilterColumns(msgspec.Struct, frozen=True):
+    """The fields of an entry that are columns, too."""
+
+    at: int
+    correlation: str
+    stage: str
+    kind: str
+    pane: int | None
+    actor: msgspec.Raw
+    """As it is in the text: an older version knew fewer fields of a caller."""
+
+
 class AuditTable(StoreTable):
     def __init__(self, db: Database):
         super().__init__(db)
@@ -121,8 +133,9 @@ def add_entries(connection: Connection, entries: Sequence[AuditEntry]) -> list[A
 
 
 def _extract_columns(text: str) -> tuple[Any, ...]:
-    entry = _ENTRY_DECODER.decode(text)
-    return entry.at, entry.correlation, entry.stage, entry.kind, entry.pane, _encode_json(entry.actor).decode()
+    columns = msgspec.json.decode(text, type=_FilterColumns)
+    *others, actor = msgspec.structs.astuple(columns)
+    return *others, bytes(actor).decode()
 
 
 def _build_entry(row: tuple[Any, ...]) -> AuditEntry:

@@ -79,20 +79,25 @@ def test_output_chunks_are_encoded_as_frames() -> None:
     assert encode_frame(5) == b"x 5\n"
 
 
-@pytest.mark.parametrize(
-    ("is_terminal", "is_robot", "kind"),
-    [(True, False, "human"), (True, True, "robot"), (False, False, "robot"), (False, True, "robot")],
-)
-async def test_only_a_command_line_typed_at_a_terminal_is_of_a_person(services, is_terminal, is_robot, kind) -> None:
-    actors = []
+@pytest.mark.parametrize(("is_robot", "face"), [(False, "cli"), (True, "robot")])
+async def test_the_daemon_identifies_the_caller_of_every_request(services, is_robot, face) -> None:
+    identified, actors = [], []
+    actor = Actor(kind="robot", uid=1000, pid=42)
+
+    class Callers:
+        async def identify(self, *caller: object) -> Actor:
+            identified.append(caller)
+            return actor
+
+    services.callers = Callers()
     services.bind_caller = lambda actor: actors.append(actor) or services
     dispatcher = OperationDispatcher(services, lambda: None)
-    terminal = command_protocol.TerminalInfo(is_terminal=is_terminal)
-    request = command_protocol.CommandRequest(("list-panes",), is_robot, "/", terminal)
+    request = command_protocol.CommandRequest(("list-panes",), is_robot, "/", command_protocol.TerminalInfo())
     async with aclosing(dispatcher.run_command(request, ME)) as frames:
         assert [frame async for frame in frames]
     await dispatcher.call_operation("list_panes", {}, ME)
-    assert actors == [Actor(kind=kind, uid=1000, pid=42), Actor(kind="robot", uid=1000, pid=42)]
+    assert identified == [(face, ME), (ME.face, ME)]
+    assert actors == [actor, actor]
 
 
 async def test_settings_are_reloaded_and_a_failure_is_only_logged(services, caplog) -> None:

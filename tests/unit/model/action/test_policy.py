@@ -9,8 +9,8 @@ from termvisor.model.action.policy import (
     DEFAULT_ALLOWED_RISKS,
     EXAMPLE_POLICY,
     Policy,
-    list_policy_keys,
 )
+from termvisor.model.action.policy_keys import list_policy_keys
 
 KEYS = {key.path: key for key in list_policy_keys()}
 

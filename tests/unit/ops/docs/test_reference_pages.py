@@ -6,7 +6,7 @@ from termvisor.diagnostics.checks import BUILTIN_CHECKS
 from termvisor.errors import list_error_classes
 from termvisor.model.action.action import RISK_BY_ACTION_KIND
 from termvisor.model.action.policy import COMMAND_CLASSES
-from termvisor.model.action.policy import list_policy_keys as policy_keys
+from termvisor.model.action.policy_keys import list_policy_keys as policy_keys
 from termvisor.model.event import EVENT_KINDS
 from termvisor.model.terminal.output import GAP_CAUSES
 from termvisor.ops.api.catalog import OPERATION_NAMES
