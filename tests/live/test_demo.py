@@ -1,13 +1,10 @@
 """The demo: two agents are detected, and one of them waits for an approval."""
 
-import os
-import shlex
-import sys
 from collections.abc import Iterator
 
 import pytest
 
-from termvisor.testing.private_tmux import make_short_folder, run_private_tmux
+from termvisor.testing.private_tmux import make_short_folder
 from termvisor.testing.visor_instance import VisorInstance, run_instance
 from tests.live.polling import wait_until
 from tests.live.robot_call import call_robot
@@ -26,15 +23,6 @@ def list_states(visor: VisorInstance) -> dict[str, str]:
     return {row["agent"]: row["state"] for row in rows if row["agent"]}
 
 
-def approve_in_terminal(visor: VisorInstance, request: int) -> None:
-    """Approve at a terminal that Termvisor does not capture."""
-    env = {**visor.env, "PYTHONPATH": os.pathsep.join(sys.path)}
-    words = [*(f"{name}={value}" for name, value in env.items()), sys.executable, "-m", "termvisor"]
-    with make_short_folder() as folder, run_private_tmux(folder, "p") as user_tmux:
-        user_tmux.start_session("own", shlex.join(["env", *words, "approve", str(request)]))
-        wait_until(lambda: call_robot(visor, "inbox", "--all")["items"][-1]["state"] == "used")
-
-
 @pytest.mark.live
 def test_approving_in_the_inbox_lets_the_demo_agent_continue(visor: VisorInstance) -> None:
     visor.run_checked("demo")
@@ -42,6 +30,7 @@ def test_approving_in_the_inbox_lets_the_demo_agent_continue(visor: VisorInstanc
     wait_until(lambda: list_states(visor) == {"claude_code": "waiting_approval", "codex": "running"}, timeout_s=40)
     request = wait_until(lambda: call_robot(visor, "inbox")["items"])[0]
     assert "python -m unittest importer" in request["what"]
-    approve_in_terminal(visor, request["id"])
+    visor.run_at_terminal(f"approve {request['id']}", " approved")
+    wait_until(lambda: call_robot(visor, "inbox", "--all")["items"][-1]["state"] == "used")
     wait_until(lambda: list_states(visor)["claude_code"] in ("running", "completed"))
     assert "All checks passed" in wait_until(lambda: call_robot(visor, "search", '"checks passed"')["items"])[0]["text"]

@@ -20,6 +20,7 @@ from tests.live.test_watching import has_exited, read_server_pid
 pytestmark = pytest.mark.live
 
 POLICY = 'unproven_prompt = true\n[[rule]]\nid = "free"\nanswer = "allow"\nwhen = { actor = ["robot", "workflow"] }\n'
+POLICY += '[commands]\nunknown_effect = "allow"\n'
 END_STATUSES = ("completed", "failed", "cancelled")
 NAMES = {"claude": "claude_code", "codex": "codex"}
 RESUME = {"claude": "--resume {session}", "codex": "resume {session}"}

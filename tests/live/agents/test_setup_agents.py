@@ -64,6 +64,7 @@ def test_hooks_are_installed_removed_and_report_events(
         visor.run_checked("setup", "agents", "--agent", agent, "--yes")
         assert read_home_files(place.home) == changed
 
+        visor.run_checked("down")  # a daemon would erase the events that it has stored
         agent_pane = AgentPane(tmux, place, program)
         agent_pane.start(ready, *words)
         agent_pane.send_prompt("MODEL text well done")

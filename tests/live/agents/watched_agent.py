@@ -50,7 +50,9 @@ class WatchedAgent:
 
     def run_allowed(self, *words: str) -> dict:
         """Run a robot command with a policy that allows it without approval."""
-        self.write_policy('[[rule]]\nid = "free"\nanswer = "allow"\nwhen = { actor = ["robot"] }\n')
+        rule = '[[rule]]\nid = "free"\nanswer = "allow"\nwhen = { actor = ["robot"] }\n'
+        # The scripts that resume agents here are programs of the test.
+        self.write_policy(f'{rule}[commands]\nunknown_effect = "allow"\n')
         return self.visor.call_robot(*words)
 
     def dry_run(self, *words: str) -> dict:
