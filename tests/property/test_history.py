@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from termvisor.clock import NS, SystemClock
-from termvisor.errors import BadRequest
+from termvisor.errors import BadRequest, NotFound
 from termvisor.model.ids import MuxPaneId, TargetName
 from termvisor.model.terminal.output import TextBlock
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
@@ -162,7 +162,7 @@ def test_any_parsed_query_can_be_executed(texts_typed):
             for rank in ("recency", "relevance"):
                 try:
                     await search(store, SearchQuery(text=text, rank=rank, context=1), NOW)
-                except BadRequest as error:
+                except (BadRequest, NotFound) as error:
                     assert error.hint
 
     run_with_store(check)

@@ -155,10 +155,18 @@ def test_a_pipeline_killed_at_any_moment_stores_every_command_and_variable_once(
     check_plan(plan)
 
 
-def is_same_or_more_masked(text: str, expected: str) -> bool:
-    """Return True if the texts are equal or more is masked: a restart scans the last bytes again and may find more."""
+def is_same_but_for_masks(text: str, expected: str) -> bool:
+    """Return True if the texts are equal but for what is masked.
+
+    A restart scans the last bytes again and may find more. A line that is read together with a key that follows it
+    loses its pieces of that key, too; read before it, it does not.
+    """
+    return text == expected or _has_more_masks(text, expected) or _has_more_masks(expected, text)
+
+
+def _has_more_masks(text: str, other: str) -> bool:
     parts = re.split(r"\[redacted:\w+\]", text)
-    return text == expected or re.fullmatch(".+".join(map(re.escape, parts)), expected) is not None
+    return re.fullmatch(".+".join(map(re.escape, parts)), other) is not None
 
 
 def check_plan(plan: list) -> None:
@@ -170,7 +178,7 @@ def check_plan(plan: list) -> None:
                 lines, *others = await store_disturbed(store, folder, plan)
                 expected_lines, *expected_others = await store_undisturbed(store, folder, whole)
                 assert others == expected_others
-                assert [is_same_or_more_masked(*pair) for pair in zip(lines, expected_lines, strict=True)] == [
+                assert [is_same_but_for_masks(*pair) for pair in zip(lines, expected_lines, strict=True)] == [
                     True
                 ] * len(lines)
                 await store.checkpoint()

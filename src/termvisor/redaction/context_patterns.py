@@ -215,7 +215,7 @@ CONTEXT_KINDS: tuple[SecretKind, ...] = (
         doc="Cookie values in Cookie and Set-Cookie headers",
         pattern=r"(?i:(?P<set>set-)?cookie[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?)[^\s=;\"']{1,64}="
         r"(?P<secret>(?(set)[^;\s\"']{6,}|[^\"'\r]{6,}))",
-        probe=r"(?i)cookie[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?[^\s=;\"']+=[^\s;\"']",
+        probe=r"(?i)cookie[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?[^\s=;\"']+=[^\"'\r]",
         value_check=value_checks.is_not_masked,
     ),
     SecretKind(
