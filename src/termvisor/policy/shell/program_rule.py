@@ -6,9 +6,9 @@ effect unknown.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
-from importlib.resources import files
 from typing import Literal
 
 import msgspec
@@ -206,7 +206,9 @@ def is_assignment(word: ShellWord) -> bool:
 
 def _load_rules() -> dict[str, ProgramEffectRule]:
     """Return the rule of each program. Lines of verbs follow the line of their program."""
-    data = files("termvisor.policy.shell").joinpath("programs.toml").read_bytes()
+    # Not importlib.resources, which loads archives, temporary files and OpenSSL: four megabytes in the daemon.
+    with open(f"{os.path.dirname(__file__)}/programs.toml", "rb") as file:
+        data = file.read()
     rules: dict[str, ProgramEffectRule] = {}
     for names, rule in msgspec.toml.decode(data, type=dict[str, ProgramEffectRule]).items():
         *path, last = re.split(r"(?<=\S): ", names)
