@@ -37,6 +37,8 @@ class WindowLineTracker:
         self._first = first
         # An array: a pane has many lines, and there are many panes.
         self._checksums = array("q", checksums)
+        self._texts: Sequence[str | None] = (None,) * len(checksums)
+        """The texts of the same lines: a row that was not written to still has the same object."""
         self.rewritten_at = rewritten_at
         """Milliseconds; when a complete line was rewritten last. Rises with each commit that rewrites one."""
         # Which of the lines below were rewritten before a restart is not known, so all of them are read again.
@@ -63,7 +65,10 @@ class WindowLineTracker:
         lines: list[WindowLine] = [*settled, *window]
         reported = self._checksums
         # Not of all lines: a flood settles thousands of them at once, which were never in the window.
-        compared = [_compute_checksum(line.text) for line in lines[: len(reported)]]
+        compared = [
+            before if before >= 0 and line.text is text else _compute_checksum(line.text)
+            for line, before, text in zip(lines, reported, self._texts, strict=False)
+        ]
         is_same = [checksum == before for checksum, before in zip_longest(compared, reported)]
         if changed := [first + place for place, before in enumerate(reported) if before >= 0 and not is_same[place]]:
             self._record_rewrites(changed, at)
@@ -76,7 +81,7 @@ class WindowLineTracker:
         self._checksums = array(
             "q", [-1 if place in incomplete else checksum for place, checksum in enumerate(checksums, begin)]
         )
-        self._first = first + begin
+        self._first, self._texts = first + begin, [line.text for line in window]
         return list(_find_runs(lines, first, unchanged | incomplete))
 
     def find_rewritten(self, since: int) -> list[int]:

@@ -72,6 +72,14 @@ def test_a_restarted_tracker_reports_only_what_its_predecessor_did_not():
     assert track(successor, window=build_window("one", "two", "finished", "")) == [(2, ["finished"])]
 
 
+def test_a_line_erased_during_a_restart_counts_as_rewritten():
+    before = WindowLineTracker(0)
+    track(before, window=build_window("one", "two", ""))
+    after = WindowLineTracker(0, before.checksums)
+    assert track(after, window=build_window("", "two", ""), at=7_000_000) == [(0, [""])]
+    assert after.find_rewritten(0) == [0]
+
+
 def test_a_restarted_tracker_offers_the_whole_window_to_readers_that_were_behind():
     tracker = WindowLineTracker(0)
     track(tracker, window=build_window("one", "two", ""))
