@@ -25,7 +25,7 @@ FAULTS = (
     "clock_set_back",
 )
 """What may happen at a call: an error before or after its effect, the client leaves, the pane closes, another program
-starts, the next key or text is lost, the machine sleeps for an hour, somebody sets the clock."""
+starts, the next key or text is lost, the machine sleeps for an hour, a user sets the clock."""
 SCREENS = {"idle": HITS["turn_ended"], "working": HITS["working"], "dialog": ASKED}
 
 

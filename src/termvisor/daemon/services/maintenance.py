@@ -112,7 +112,7 @@ class MaintenanceService:
         components = self._components
         distrust = find_trust_problem(components.paths.policy_file)
         problems = (
-            # The same damage is told once.
+            # Report the same damage once.
             "" if components.store.file_problems else storage_problem,
             *components.store.file_problems,
             f"the policy is refused, so no action is allowed: {distrust}" if distrust else "",
