@@ -50,7 +50,10 @@ class RunningScenario:
     def collect_result(self, host: FakeAgentHost) -> ScenarioResult:
         runs = self.list_matching_runs(host)
         assert len(runs) == 1, f"{self.scenario.workflow}: {runs}"
-        steps = host.query_database("SELECT kind, name, status FROM run_step WHERE run = ? ORDER BY number", runs[0][0])
+        # Without looks for the trigger's text (`still`): they are taken if the run begins before the agent's own flag.
+        steps = host.query_database(
+            "SELECT kind, name, status FROM run_step WHERE run = ? AND kind != 'still' ORDER BY number", runs[0][0]
+        )
         events = host.query_database(
             "SELECT type, handled_by FROM detection WHERE pane = ? AND type != 'session.start' ORDER BY type",
             self.agent_pane.pane,
