@@ -24,7 +24,10 @@ from tests.fuzz.example_count import build_settings
 
 KINDS = ("send", "keys", "observe", "answer", "note", "now", "sleep", "ask", "pause", "still", "notify")
 MOMENTS = ("before a write", "after a write", "intent", "deed", "outcome")
-CRASHES = st.lists(st.tuples(st.sampled_from(MOMENTS), st.integers(1, 14)), max_size=4)
+# A run is held if three daemons end between the same two steps, so at most one of them dies at once after another.
+CRASHES = st.lists(st.tuples(st.sampled_from(MOMENTS), st.integers(1, 14)), max_size=4).filter(
+    lambda crashes: sum(nth == 1 for _, nth in crashes[1:]) < 2
+)
 
 
 class PlannedWorkflow:
