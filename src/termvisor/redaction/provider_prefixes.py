@@ -7,6 +7,8 @@ from termvisor.redaction.secret_kind import SecretKind
 
 _WORD_CHARS = "A-Za-z0-9_-"
 _DOTTED_WORD_CHARS = "A-Za-z0-9_.-"
+# Not `EAA` alone, which is also how `EAAA` of Square begins: a row that ends there could continue as either.
+_FACEBOOK_PREFIXES = " ".join(f"EAA{letter}" for letter in "BCDEFGHIJKLMNOPQRSTUVWXYZ")
 _ALNUM_CHARS = "A-Za-z0-9"
 _HEX_CHARS = "0-9a-f"
 
@@ -36,7 +38,7 @@ _FURTHER_KINDS = (
     _build_kind("dynatrace_token", "Dynatrace tokens", "dt0c01. dt0s01. dt0s02. dt0s08.", "A-Z0-9.", (80, 0)),
     _build_kind("easypost_key", "EasyPost API keys", "EZAK EZTK", _ALNUM_CHARS, (54, 54)),
     _build_kind("square_access_token", "Square access tokens", "EAAA", _WORD_CHARS, (60, 60)),
-    _build_kind("facebook_token", "Facebook access tokens", "EAA", _ALNUM_CHARS, (80, 0)),
+    _build_kind("facebook_token", "Facebook access tokens", _FACEBOOK_PREFIXES, _ALNUM_CHARS, (80, 0)),
     _build_kind(
         "flutterwave_key", "Flutterwave keys", "FLWSECK_TEST- FLWPUBK_TEST- FLWSECK- FLWPUBK-", "A-Za-z0-9-", (32, 0)
     ),
