@@ -26,7 +26,7 @@ from termvisor.system.instance_lock import acquire_instance_lock, build_conflict
 async def hold_daemon_lock(paths: Paths, clock: Clock, timeout_s: float = 8.0) -> AsyncIterator[None]:
     """Hold the locks of the instance; wait up to ``timeout_s`` for a daemon that is stopping.
 
-    Raises Conflict if a daemon answers on its socket, or a lock is still held after the timeout.
+    Raises StateConflict if a daemon answers on its socket, or a lock is still held after the timeout.
     """
     deadline = clock.monotonic() + timeout_s
     # Wait, because a restart starts the new daemon while the old one is still storing its last output.

@@ -144,7 +144,7 @@ class MaintenanceService:
         return self.scheduler.reindex() if rebuild_indexes else self.scheduler.vacuum()
 
     async def backup_database(self, path: str) -> DatabaseBackup:
-        """Write a consistent copy of the database to a new private file. Raises Conflict if the file exists."""
+        """Write a consistent copy of the database to a new private file. Raises StateConflict if the file exists."""
         return await self.scheduler.backup_database(path)
 
     async def reload_settings(self) -> ReloadResult:

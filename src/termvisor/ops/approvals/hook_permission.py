@@ -114,7 +114,7 @@ async def _wait_for_first_answer(
 ) -> Outcome:
     """Return the answer to the approval request.
 
-    Withdraws the request and raises Conflict if one of ``elsewhere`` completes first: the dialog was answered.
+    Withdraws the request and raises StateConflict if one of ``elsewhere`` completes first: the dialog was answered.
     """
     async with asyncio.TaskGroup() as group:
         approval_task = group.create_task(approval)

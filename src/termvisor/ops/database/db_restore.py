@@ -86,7 +86,7 @@ def _build_contents_item(contents: DatabaseContents | None) -> DatabaseContentsI
 
 @contextmanager
 def hold_daemon_lock(paths: Paths) -> Iterator[None]:
-    """Hold the daemon's lock, so that no daemon can start. Raises Conflict if one is running."""
+    """Hold the daemon's lock, so that no daemon can start. Raises StateConflict if one is running."""
     make_instance_folders(paths)
     lock = acquire_instance_lock(paths)
     if lock is None:

@@ -126,7 +126,7 @@ class StoreMaintenance:
             yield table.name
 
     async def write_backup(self, path: str) -> tuple[int, DatabaseContents]:
-        """Write a copy to a new file; return its size and a summary. Raises Conflict if the file exists."""
+        """Write a copy to a new file; return its size and a summary. Raises StateConflict if the file exists."""
         return await self._db.run_on_own_connection(lambda connection: _write_translated(path, write_copy, connection))
 
     async def write_snapshot(self, path: str) -> int:

@@ -1,4 +1,4 @@
-"""One code, one meaning: what is missing, taken or forbidden is told apart by its code."""
+"""One code, one meaning: missing, taken and forbidden objects have different codes."""
 
 import pytest
 
