@@ -49,7 +49,8 @@ check-style:
 	$(BIN)/lint-imports
 
 check-pages:
-	$(BIN)/python -m termvisor.ops.docs.reference_pages --check . || { echo "The generated pages are stale: run 'make docs'." >&2; exit 1; }
+	{ $(BIN)/python -m termvisor.ops.docs.reference_pages --check . && \
+		$(BIN)/python -m tests.recordings.version_table --check; } || { echo "The generated pages are stale: run 'make docs'." >&2; exit 1; }
 
 fix: ## let the tools repair what they can
 	@.ci/setup dev
@@ -66,14 +67,18 @@ accuracy: ## measure state recognition on recordings of the real agents; fails w
 
 golden: ## rewrite the golden files and show what changed
 	@.ci/setup dev
-	GOLDEN=write $(BIN)/pytest tests/golden tests/unit/agents/adapters/test_recorded_versions.py $(ARGS)
-	git --no-pager diff --stat -- tests/golden
+	GOLDEN=write $(BIN)/pytest tests/golden tests/unit/agents/adapters/test_recorded_versions.py tests/unit/workflows $(ARGS)
+	git --no-pager diff --stat -- tests/golden tests/unit/workflows
 
-record: ## record the real agents again and show what changed; ARGS="-k codex" for one
+record: ## record the real agents again; ARGS="-k codex" for one, AGENT=codex VERSION=0.142.5 for a released version
 	@.ci/setup live
+ifdef AGENT
+	$(BIN)/python -m tests.live.versions.record $(AGENT) $(VERSION) $(ARGS)
+else
 	RECORD=1 $(BIN)/pytest -m live tests/live/agents/test_claude_code.py tests/live/agents/test_codex.py \
 		tests/live/agents/test_other_agents.py $(ARGS)
 	RECORD=1 $(BIN)/pytest -m live tests/live/test_near_misses.py $(ARGS)
+endif
 	git --no-pager diff --stat -- tests/recordings
 
 latency: ## measure how soon the states of the real agents are known; a table, nothing fails
@@ -84,9 +89,10 @@ mutate: ## report small faults in the source of PKG=actions that no test notices
 	@.ci/setup dev
 	nice $(BIN)/python -m tests.mutation.run $(PKG) $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES))
 
-docs: ## write the generated pages: docs/reference and docs/json-schema
+docs: ## write the generated pages: docs/reference, docs/json-schema, the versions in docs/states.md
 	@.ci/setup dev
 	$(BIN)/python -m termvisor.ops.docs.reference_pages .
+	$(BIN)/python -m tests.recordings.version_table
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done

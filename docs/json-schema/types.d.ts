@@ -2,9 +2,9 @@
 
 /** A candidate account and why it was or was not chosen. */
 export interface AccountCandidate {
-  ref: string;
+  ref?: string;
   verdict: "chosen" | "excluded" | "fits" | "not_active" | "scarce" | "unknown";
-  why: string;
+  why?: string;
   remaining?: number | null;
 }
 
@@ -12,28 +12,29 @@ export interface AccountCandidate {
     are stored. */
 export interface AccountItem {
   service: "anthropic" | "google" | "openai";
-  name: string;
-  email: string;
-  active: boolean;
-  in_use: boolean;
+  name?: string;
+  email?: string;
+  active?: boolean;
+  in_use?: boolean;
   priority: number;
-  percent_remaining: number | null;
-  resets_at: string | null;
-  last_check: string | null;
-  last_used: string | null;
-  browser_profile: string;
-  credentials: string;
-  trouble: string;
-  usage: Array<AllowanceItem>;
+  percent_remaining?: number | null;
+  resets_at?: string | null;
+  last_check?: string | null;
+  last_used?: string | null;
+  browser_profile?: string;
+  credentials?: string;
+  trouble?: string;
+  usage?: Array<AllowanceItem>;
 }
 
 /** Accounts, in the order of the config file. */
 export interface AccountListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: AccountsSummary;
-  items: Array<AccountItem>;
+  items?: Array<AccountItem>;
 }
 
 /** Choose the accounts. */
@@ -52,8 +53,8 @@ export interface AccountsPickArgs {
 
 /** ``account`` is `service/name`; null if none qualifies. ``candidates`` are all accounts, best first. */
 export interface AccountsPickResult {
-  account: string | null;
-  why: string;
+  account?: string | null;
+  why?: string;
   candidates?: Array<AccountCandidate>;
 }
 
@@ -66,10 +67,11 @@ export interface AccountsRefreshArgs {
 /** ``told`` is the reason if the tracker returned nothing; the accounts are then unchanged. */
 export interface AccountsRefreshResult {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: AccountsSummary;
-  items: Array<AccountItem>;
+  items?: Array<AccountItem>;
   told?: string;
 }
 
@@ -85,7 +87,7 @@ export interface AccountsShowResult {
 
 export interface AccountsSummary {
   accounts: number;
-  by_service: Record<string, number>;
+  by_service?: Record<string, number>;
 }
 
 /** Choose the account. */
@@ -101,9 +103,10 @@ export interface AccountsUseResult {
 /** Outcome of an action. ``why`` is a stable code; ``correlation`` identifies the action in the audit log.
     ``foreseen`` is set only by a dry run. */
 export interface ActionResult {
-  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
+  status: "delivered" | "done" | "failed" | "foreseen" | "queued" | "suppressed" | "typed_not_submitted" | "unknown";
   why?: string;
   text?: string;
+  /** Only with `--full` or `--fields`. */
   correlation?: string;
   pane?: PaneIdentity | null;
   foreseen?: DryRunResult | null;
@@ -111,17 +114,19 @@ export interface ActionResult {
 
 /** The pane to activate. */
 export interface ActivateArgs {
-  /** Show the policy decision and the action without executing it. */
+  /** Say what the call would do, and its exit status; execute nothing. */
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
   /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
-  /** Owner of the reservation to act under. */
+  /** Owner of the reservation to act under; default: you. */
   owner?: string;
-  /** Wait this many seconds for approval, if it is required. */
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
   wait_answer_secs?: number;
-  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
   force_stale?: boolean;
   /** The pane: id, %id or session:window.pane. */
   pane: string;
@@ -129,20 +134,22 @@ export interface ActivateArgs {
 
 /** Activity of a pane, from shell marks and its output. ``is_proven``: the marks carried our nonce. */
 export interface ActivityItem {
-  kind: "alt_screen" | "command" | "gap" | "prompt" | "unknown";
-  since: string | null;
-  age: number | null;
-  command_line: string | null;
-  last_exit: number | null;
-  is_proven: boolean;
+  kind?: "alt_screen" | "command" | "gap" | "prompt" | "unknown";
+  /** Only with `--full` or `--fields`. */
+  since?: string | null;
+  age?: number | null;
+  command_line?: string | null;
+  last_exit?: number | null;
+  is_proven?: boolean;
 }
 
 /** ``channel`` is `native` if the agent's own server was used, `keys` if keys were pressed in its terminal, null if
     nothing was executed. */
 export interface AgentCommandResult {
-  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
+  status: "delivered" | "done" | "failed" | "foreseen" | "queued" | "suppressed" | "typed_not_submitted" | "unknown";
   why?: string;
   text?: string;
+  /** Only with `--full` or `--fields`. */
   correlation?: string;
   pane?: PaneIdentity | null;
   foreseen?: DryRunResult | null;
@@ -152,45 +159,56 @@ export interface AgentCommandResult {
 
 /** Totals of the agents that share ``name``. */
 export interface AgentGroupItem {
-  agents: number;
-  top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
-  waiting: number;
-  running: number;
-  needs_action: number;
-  by_state: Record<string, number>;
-  by_agent: Record<string, number>;
-  name: string;
-  panes: Array<number>;
+  agents?: number;
+  top_state?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  /** Only with `--full` or `--fields`. */
+  waiting?: number;
+  /** Only with `--full` or `--fields`. */
+  running?: number;
+  needs_action?: number;
+  by_state?: Record<string, number>;
+  /** Only with `--full` or `--fields`. */
+  by_agent?: Record<string, number>;
+  name?: string;
+  panes?: Array<number>;
 }
 
 /** ``version`` is the adapter's contract version; ``sources`` are its evidence sources, best first; ``panes`` are
-    those in which it is running, ``alive`` the program versions reported there, and ``recorded`` the versions covered
-    by test recordings. ``failures`` counts errors raised by the adapter itself. */
+    those in which it is running, ``alive`` the program versions found there, and ``recorded`` the versions whose
+    states were checked with the real program; without any, ``states`` is `unproven`. ``unseen`` are those of ``alive``
+    that are older or newer than every recorded one. ``start`` is the command that starts a conversation, if it is
+    described. ``failures`` counts errors raised by the adapter itself. */
 export interface AgentProgramItem {
-  name: string;
-  version: string;
-  is_enabled: boolean;
-  capabilities: Array<string>;
-  sources: Array<string>;
-  panes: Array<number>;
-  alive: Array<string>;
-  recorded: Array<string>;
+  name?: string;
+  version?: string;
+  is_enabled?: boolean;
+  capabilities?: Array<string>;
+  sources?: Array<string>;
+  panes?: Array<number>;
+  alive?: Array<string>;
+  recorded?: Array<string>;
+  unseen?: Array<string>;
   failures: number;
+  states?: "proven" | "unproven";
+  start?: Array<string>;
 }
 
-/** Agent programs, in the order in which their adapters are tried on a process. */
+/** Agent programs, in the order in which their adapters are tried on a process. ``troubles`` are the problems with
+    files that describe agents. */
 export interface AgentProgramListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: AgentProgramsSummary;
-  items: Array<AgentProgramItem>;
+  items?: Array<AgentProgramItem>;
+  troubles?: Array<string>;
 }
 
 export interface AgentProgramsSummary {
   known: number;
   enabled: number;
-  by_agent: Record<string, number>;
+  by_agent?: Record<string, number>;
 }
 
 /** A pane and the agent in it. Without one, ``agent`` and ``state`` are null and ``presence`` is `unmanaged`.
@@ -198,35 +216,60 @@ export interface AgentProgramsSummary {
     ``evidence_mode`` is the tier of the evidence for the state; `deterministic` means reported by the agent itself.
     ``reason`` says why a state is `unknown`. ``cost`` is US dollars as the agent reports it or, if
     ``cost_is_estimated``, computed from the setting `agent_prices`; null if unknown. ``signature_*`` say why the pane
-    was or was not recognized as an agent: which agent its process, command, screen and title point to. */
+    was or was not recognized as an agent: which agent its process, command, screen and title point to.
+    ``agent_version`` is the version of the running program, empty if unknown; ``agent_version_status`` says whether its
+    screens were recorded: `unseen` is older or newer than every recorded version. */
 export interface AgentRow {
   identity: PaneIdentity;
-  presence: "managed" | "unmanaged";
-  agent: string | null;
-  runtime: number | null;
-  state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
-  reason: "gap" | "no_signal" | "stale_signal" | "target_unreachable" | "unknown_screen" | "unsupported_signal" | null;
-  evidence_mode: "deterministic" | "heuristic" | "none";
-  source: string;
-  confidence: "high" | "low" | "medium" | null;
-  state_since: string | null;
-  state_age: number | null;
-  state_version: number;
-  last_event: string | null;
-  needs: "answer" | "approve" | "log_in" | "look" | "review" | "see_error" | "wait_for_limit" | null;
-  needs_action: boolean;
-  flags: FlagItem | null;
-  agent_title: string;
-  model: string;
-  tokens: number | null;
-  cost: number | null;
-  cost_is_estimated: boolean;
-  context_used: number | null;
-  context_tokens: number | null;
-  signature_class: "deterministic" | "heuristic" | "none";
-  signature_reason: "cmd_match" | "handshake" | "poller_match" | "provider_hint" | "signature_guard_rejected" | "signature_inconclusive";
-  signature_confidence: number;
-  signature_inputs: SignatureInputs;
+  /** Only with `--full` or `--fields`. */
+  presence?: "managed" | "unmanaged";
+  agent?: string | null;
+  /** Only with `--full` or `--fields`. */
+  runtime?: number | null;
+  state?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  reason?: "gap" | "no_signal" | "stale_signal" | "target_unreachable" | "unknown_screen" | "unseen_version" | "unsupported_signal" | null;
+  /** Only with `--full` or `--fields`. */
+  evidence_mode?: "deterministic" | "heuristic" | "none";
+  /** Only with `--full` or `--fields`. */
+  source?: string;
+  /** Only with `--full` or `--fields`. */
+  confidence?: "high" | "low" | "medium" | null;
+  /** Only with `--full` or `--fields`. */
+  state_since?: string | null;
+  state_age?: number | null;
+  /** Only with `--full` or `--fields`. */
+  state_version?: number;
+  /** Only with `--full` or `--fields`. */
+  last_event?: string | null;
+  needs?: "answer" | "approve" | "log_in" | "look" | "review" | "see_error" | "wait_for_limit" | null;
+  /** Only with `--full` or `--fields`. */
+  needs_action?: boolean;
+  flags?: FlagItem;
+  agent_title?: string;
+  /** Only with `--full` or `--fields`. */
+  agent_version?: string;
+  /** Only with `--full` or `--fields`. */
+  agent_version_status?: "between_recorded" | "no_recordings" | "recorded" | "unknown" | "unseen" | null;
+  /** Only with `--full` or `--fields`. */
+  model?: string;
+  /** Only with `--full` or `--fields`. */
+  tokens?: number | null;
+  /** Only with `--full` or `--fields`. */
+  cost?: number | null;
+  /** Only with `--full` or `--fields`. */
+  cost_is_estimated?: boolean;
+  /** Only with `--full` or `--fields`. */
+  context_used?: number | null;
+  /** Only with `--full` or `--fields`. */
+  context_tokens?: number | null;
+  /** Only with `--full` or `--fields`. */
+  signature_class?: "deterministic" | "heuristic" | "none";
+  /** Only with `--full` or `--fields`. */
+  signature_reason?: "cmd_match" | "handshake" | "poller_match" | "provider_hint" | "signature_guard_rejected" | "signature_inconclusive";
+  /** Only with `--full` or `--fields`. */
+  signature_confidence?: number;
+  /** Only with `--full` or `--fields`. */
+  signature_inputs?: SignatureInputs;
 }
 
 /** One session. ``external_id`` is the agent's own session id. ``tokens``, ``cost`` (US dollars) and the rest of
@@ -236,53 +279,69 @@ export interface AgentRow {
 export interface AgentSessionItem {
   id: number;
   identity: PaneIdentity;
-  agent: string;
-  external_id: string;
-  title: string;
-  model: string;
-  version: string;
-  cwd: string;
-  started_at: string;
-  ended_at: string | null;
-  end_reason: "completed" | "error" | "limit_reached" | "manual" | "pane_gone" | null;
+  agent?: string;
+  external_id?: string;
+  title?: string;
+  model?: string;
+  version?: string;
+  cwd?: string;
+  started_at?: string;
+  ended_at?: string | null;
+  end_reason?: "completed" | "error" | "limit_reached" | "manual" | "pane_gone" | null;
   seconds: number;
-  tokens: number | null;
-  cost: number | null;
+  tokens?: number | null;
+  cost?: number | null;
   usage: TokenUsage;
-  by_model: Record<string, TokenCounts>;
-  resume: string;
+  by_model?: Record<string, TokenCounts>;
+  resume?: string;
   history?: CassHistory | null;
 }
 
 /** Sessions, oldest first. */
 export interface AgentSessionListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: AgentSessionsSummary;
-  items: Array<AgentSessionItem>;
+  items?: Array<AgentSessionItem>;
 }
 
 /** ``tokens`` and ``cost`` are sums over the sessions that report them, null if none does; ``without_cost`` counts
     the sessions without a reported cost. */
 export interface AgentSessionsSummary {
   sessions: number;
-  by_agent: Record<string, number>;
-  tokens: number | null;
-  cost: number | null;
+  by_agent?: Record<string, number>;
+  tokens?: number | null;
+  cost?: number | null;
   without_cost: number;
 }
 
 /** Totals over agents. ``top_state`` is the state with the highest precedence; null without agents. ``waiting``
     counts agents that wait for a permission or an answer, ``needs_action`` all that need a person. */
 export interface AgentTotals {
-  agents: number;
-  top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
-  waiting: number;
-  running: number;
-  needs_action: number;
-  by_state: Record<string, number>;
-  by_agent: Record<string, number>;
+  agents?: number;
+  top_state?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  /** Only with `--full` or `--fields`. */
+  waiting?: number;
+  /** Only with `--full` or `--fields`. */
+  running?: number;
+  needs_action?: number;
+  by_state?: Record<string, number>;
+  /** Only with `--full` or `--fields`. */
+  by_agent?: Record<string, number>;
+}
+
+/** One version of an agent and the panes in which it runs; ``screens`` are those of all these panes. */
+export interface AgentVersionItem {
+  version?: string;
+  status?: "between_recorded" | "no_recordings" | "recorded" | "unknown" | "unseen";
+  recorded?: Array<string>;
+  unproven?: Array<string>;
+  screens?: number;
+  strange_screens?: number;
+  agent?: string;
+  panes?: Array<number>;
 }
 
 /** Takes no arguments. */
@@ -303,33 +362,41 @@ export interface AgentsSessionsArgs {
   history?: boolean;
 }
 
+/** The file. */
+export interface AgentsTestArgs {
+  /** The file that describes the agent (.toml), or a recording. */
+  path: string;
+}
+
 /** One usage limit. ``percent_remaining`` is what is left now; null if unknown. */
 export interface AllowanceItem {
-  span: string;
+  span?: string;
   usage_type: "credits" | "rate";
-  limit: number | null;
-  current: number | null;
-  percent_remaining: number | null;
-  resets_at: string | null;
-  checked_at: string;
-  source: string;
+  limit?: number | null;
+  current?: number | null;
+  percent_remaining?: number | null;
+  resets_at?: string | null;
+  checked_at?: string;
+  source?: string;
 }
 
 /** The pane of the agent, and the choice. */
 export interface AnswerDialogArgs {
-  /** Show the policy decision and the action without executing it. */
+  /** Say what the call would do, and its exit status; execute nothing. */
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
   /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
-  /** Owner of the reservation to act under. */
+  /** Owner of the reservation to act under; default: you. */
   owner?: string;
-  /** Wait this many seconds for approval, if it is required. */
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
   wait_answer_secs?: number;
-  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
   force_stale?: boolean;
-  /** Require this agent process: the `runtime` of `visor status` and of events. */
+  /** Require this agent process: `runtime` of `visor status` and events. */
   if_runtime?: number | null;
   /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
@@ -339,7 +406,7 @@ export interface AnswerDialogArgs {
   if_screen?: string | null;
   /** Require a shell at its prompt. */
   if_prompt?: boolean;
-  /** Require that the program reported `ready` since its last command started. */
+  /** Require that the program reported `ready` since its last command began. */
   if_ready?: boolean;
   /** Require that the last lines match this pattern. */
   if_tail?: string | null;
@@ -349,39 +416,63 @@ export interface AnswerDialogArgs {
   stable?: number;
   /** The pane: id, %id or session:window.pane. */
   pane: string;
-  /** `allow` (once), `deny`, or the label of a choice as shown. */
+  /** `allow` (once), `deny`, or a choice as shown: its label or number. */
   choice: string;
 }
 
-/** ``what`` describes the action, ``action`` has its fields, ``place`` its pane. ``answers`` of the ``needs``
-    required people approved it. ``left`` is the seconds until it expires, which denies it; null once it is closed. */
+/** ``what`` describes the action, ``action`` has its fields, ``place`` its pane, ``folder`` its working folder.
+    ``answers`` of the ``needs`` required people approved it. ``left`` is the seconds until it expires, which denies it;
+    null once it is closed, and for a request that stays open as long as the agent's dialog is shown. ``count`` is how
+    often it was asked while open. ``outcome`` is the status of the executed action, or `elsewhere` if the agent got its
+    answer without this request; empty as long as nothing is known. */
 export interface ApprovalItem {
   id: number;
   state: "allowed" | "denied" | "edited" | "expired" | "open" | "used" | "withdrawn";
-  kind: string;
+  kind?: string;
   risk: "destructive" | "input" | "look" | "outside" | "process" | "reversible";
-  what: string;
-  action: Record<string, unknown>;
-  by: string;
-  pane: number | null;
-  place: string;
-  why: Array<string>;
-  answers: number;
-  needs: number;
-  asked_at: string;
-  expires_at: string;
-  left: number | null;
-  correlation: string;
+  what?: string;
+  /** Only with `--full` or `--fields`. */
+  action?: Record<string, unknown>;
+  by?: string;
+  pane?: number | null;
+  place?: string;
+  folder?: string;
+  why?: Array<string>;
+  answers?: number;
+  needs?: number;
+  count?: number;
+  /** Only with `--full` or `--fields`. */
+  asked_at?: string;
+  age: number;
+  /** Only with `--full` or `--fields`. */
+  expires_at?: string | null;
+  left?: number | null;
+  /** Only with `--full` or `--fields`. */
+  correlation?: string;
   grants?: Array<string>;
   after?: number | null;
+  reason?: string;
+  outcome?: string;
+  outcome_why?: string;
+  outcome_text?: string;
 }
 
-/** Choose the approval request and how to answer it. */
+/** Choose the approval requests and how to answer them. Without a number: the only open one. */
 export interface ApproveArgs {
-  /** The approval request's number in `visor inbox`. */
-  id: number;
-  /** With --edit: the text to send instead. */
+  /** Numbers in `visor inbox`; with --edit one, then the text. */
+  requests?: string;
+  /** The number, for programs. */
+  id?: number | null;
+  /** With --edit: the text to send instead, for programs. */
   text?: string;
+  /** All open requests that concern this pane. */
+  pane?: string;
+  /** All open requests; lists them and asks first. */
+  all?: boolean;
+  /** With --all: the requests up to this number, without asking. */
+  up_to?: number | null;
+  /** With --all: do not ask. */
+  yes?: boolean;
   /** Also grant the caller what the request names: its programs, folders and hosts. */
   session?: boolean;
   /** Like --session, but grant the whole categories: shell, filesystem, network, … */
@@ -394,46 +485,61 @@ export interface ApproveArgs {
   edit?: boolean;
 }
 
-/** ``instead`` is the outcome of the edited text, ``granted`` the permit that was given, in words. */
+/** ``instead`` is the outcome of the edited text, ``granted`` the permit that was given, in words. ``more`` are the
+    other requests that were answered by the same call. */
 export interface ApproveResult {
   id: number;
   state: "allowed" | "denied" | "edited" | "expired" | "open" | "used" | "withdrawn";
-  kind: string;
+  kind?: string;
   risk: "destructive" | "input" | "look" | "outside" | "process" | "reversible";
-  what: string;
-  action: Record<string, unknown>;
-  by: string;
-  pane: number | null;
-  place: string;
-  why: Array<string>;
-  answers: number;
-  needs: number;
-  asked_at: string;
-  expires_at: string;
-  left: number | null;
-  correlation: string;
+  what?: string;
+  /** Only with `--full` or `--fields`. */
+  action?: Record<string, unknown>;
+  by?: string;
+  pane?: number | null;
+  place?: string;
+  folder?: string;
+  why?: Array<string>;
+  answers?: number;
+  needs?: number;
+  count?: number;
+  /** Only with `--full` or `--fields`. */
+  asked_at?: string;
+  age: number;
+  /** Only with `--full` or `--fields`. */
+  expires_at?: string | null;
+  left?: number | null;
+  /** Only with `--full` or `--fields`. */
+  correlation?: string;
   grants?: Array<string>;
   after?: number | null;
+  reason?: string;
+  outcome?: string;
+  outcome_why?: string;
+  outcome_text?: string;
   instead?: ActionResult | null;
   granted?: string;
   permit_id?: number | null;
+  more?: Array<ApproveResult>;
 }
 
 /** The pane to attach to, and preconditions. */
 export interface AttachArgs {
-  /** Show the policy decision and the action without executing it. */
+  /** Say what the call would do, and its exit status; execute nothing. */
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
   /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
-  /** Owner of the reservation to act under. */
+  /** Owner of the reservation to act under; default: you. */
   owner?: string;
-  /** Wait this many seconds for approval, if it is required. */
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
   wait_answer_secs?: number;
-  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
   force_stale?: boolean;
-  /** Require this agent process: the `runtime` of `visor status` and of events. */
+  /** Require this agent process: `runtime` of `visor status` and events. */
   if_runtime?: number | null;
   /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
@@ -443,7 +549,7 @@ export interface AttachArgs {
   if_screen?: string | null;
   /** Require a shell at its prompt. */
   if_prompt?: boolean;
-  /** Require that the program reported `ready` since its last command started. */
+  /** Require that the program reported `ready` since its last command began. */
   if_ready?: boolean;
   /** Require that the last lines match this pattern. */
   if_tail?: string | null;
@@ -457,9 +563,10 @@ export interface AttachArgs {
 
 /** ``outside`` is the command for a plain terminal, ``inside`` for a terminal inside the same tmux server. */
 export interface AttachResult {
-  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
+  status: "delivered" | "done" | "failed" | "foreseen" | "queued" | "suppressed" | "typed_not_submitted" | "unknown";
   why?: string;
   text?: string;
+  /** Only with `--full` or `--fields`. */
   correlation?: string;
   pane?: PaneIdentity | null;
   foreseen?: DryRunResult | null;
@@ -479,7 +586,7 @@ export interface AuditArgs {
   /** Only this caller: human, robot, …, its name, or its interface. */
   actor?: string | null;
   /** Only entries with this outcome. */
-  outcome?: "allow" | "delivered" | "denied" | "deny" | "done" | "edit" | "failed" | "modified" | "refused" | "suppressed" | "typed_not_submitted" | "unknown" | null;
+  outcome?: "allow" | "delivered" | "denied" | "deny" | "done" | "edit" | "failed" | "modified" | "queued" | "refused" | "suppressed" | "typed_not_submitted" | "unknown" | null;
   /** Only entries of this action, workflow run or event. */
   correlation?: string | null;
   /** Not older than this: ISO 8601, today, or an age such as 10m. */
@@ -503,24 +610,26 @@ export interface AuditExportArgs {
     all before it. */
 export interface AuditItem {
   id: number;
-  at: string;
-  correlation: string;
+  at?: string;
+  correlation?: string;
   stage: "answered" | "asked" | "intent" | "judged" | "outcome";
-  kind: string;
-  by: string;
-  face: string;
-  doubt: string;
-  pane: number | null;
-  place: string;
-  what: string;
-  action: Record<string, unknown>;
-  verdict: "allow" | "ask" | "deny" | null;
-  verdict_why: string;
-  observed: Record<string, string | number | number | boolean | null>;
-  outcome: string;
-  why: string;
-  undoes: string;
-  hash: string;
+  kind?: string;
+  by?: string;
+  face?: string;
+  doubt?: string;
+  pane?: number | null;
+  place?: string;
+  what?: string;
+  /** Only with `--full` or `--fields`. */
+  action?: Record<string, unknown>;
+  verdict?: "allow" | "ask" | "deny" | null;
+  verdict_why?: string;
+  observed?: Record<string, string | number | number | boolean | null>;
+  outcome?: string;
+  why?: string;
+  undoes?: string;
+  /** Only with `--full` or `--fields`. */
+  hash?: string;
 }
 
 /** One entry: ``entry`` is its exact text (itself JSON), ``hash`` the BLAKE2b-256 of ``previous``, a newline and
@@ -539,17 +648,18 @@ export interface AuditLine {
     listing of a `--follow`. */
 export interface AuditListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: AuditSummary;
-  items: Array<AuditItem>;
+  items?: Array<AuditItem>;
   cursor: number;
   is_continued?: boolean;
 }
 
 export interface AuditSummary {
   entries: number;
-  by_stage: Record<string, number>;
+  by_stage?: Record<string, number>;
 }
 
 /** Choose what to verify. */
@@ -563,7 +673,7 @@ export interface AuditVerifyArgs {
 /** ``entry`` is the first one that breaks the chain, ``what`` the reason. ``entries`` is the number of verified
     entries, ``hash`` the newest of them. In a file, the content of ``masked`` entries cannot be verified. */
 export interface AuditVerifyResult {
-  is_whole: boolean;
+  is_whole?: boolean;
   entry?: number | null;
   what?: string;
   entries?: number | null;
@@ -574,8 +684,8 @@ export interface AuditVerifyResult {
 
 /** An invalid workflow file and its error. */
 export interface BrokenWorkflowFile {
-  file: string;
-  why: string;
+  file?: string;
+  why?: string;
 }
 
 /** ``key`` is the key that the session was looked up by; ``answer`` is the output of `cass`, redacted; ``detail`` is
@@ -589,9 +699,9 @@ export interface CassHistory {
 
 /** Result of a check. ``skip`` means that it could not run; ``hint`` explains how to fix a `warn` or `fail`. */
 export interface CheckFinding {
-  name: string;
+  name?: string;
   status: "fail" | "ok" | "skip" | "warn";
-  message: string;
+  message?: string;
   hint?: string;
 }
 
@@ -602,41 +712,45 @@ export interface CheckFinding {
 export interface CommandFacts {
   id: number;
   status: "finished" | "lost" | "running";
-  command: string | null;
-  cwd: string | null;
-  exit_code: number | null;
-  started_at: string;
-  ended_at: string | null;
-  seconds: number | null;
+  command?: string | null;
+  cwd?: string | null;
+  exit_code?: number | null;
+  started_at?: string;
+  ended_at?: string | null;
+  seconds?: number | null;
   first_line: number;
-  last_line: number | null;
-  is_proven: boolean;
+  last_line?: number | null;
+  is_proven?: boolean;
 }
 
 export interface CommandHelp {
-  command: string;
-  chapter: string;
-  aliases: Array<string>;
-  robot: string | null;
-  usage: string;
-  summary: string;
-  effect: string;
+  command?: string;
+  /** Only with `--full` or `--fields`. */
+  chapter?: string;
+  /** Only with `--full` or `--fields`. */
+  aliases?: Array<string>;
+  robot?: string | null;
+  usage?: string;
+  summary?: string;
+  effect?: string;
   examples?: Array<string>;
+  options?: Array<OptionHelp>;
+  exit_statuses?: Record<string, string>;
 }
 
 /** A command and its pane; ``age`` is the number of seconds since it started. */
 export interface CommandItem {
   id: number;
   status: "finished" | "lost" | "running";
-  command: string | null;
-  cwd: string | null;
-  exit_code: number | null;
-  started_at: string;
-  ended_at: string | null;
-  seconds: number | null;
+  command?: string | null;
+  cwd?: string | null;
+  exit_code?: number | null;
+  started_at?: string;
+  ended_at?: string | null;
+  seconds?: number | null;
   first_line: number;
-  last_line: number | null;
-  is_proven: boolean;
+  last_line?: number | null;
+  is_proven?: boolean;
   identity: PaneIdentity;
   age: number;
 }
@@ -644,16 +758,17 @@ export interface CommandItem {
 /** Commands, oldest first. */
 export interface CommandListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: CommandsSummary;
-  items: Array<CommandItem>;
+  items?: Array<CommandItem>;
 }
 
 export interface CommandsSummary {
   commands: number;
   failed: number;
-  by_status: Record<string, number>;
+  by_status?: Record<string, number>;
 }
 
 /** Choose the shell; the scripts themselves call `panes`. */
@@ -663,19 +778,32 @@ export interface CompletionArgs {
 }
 
 export interface CompletionScript {
-  shell: string;
-  script: string;
+  shell?: string;
+  script?: string;
 }
 
 /** ``value`` is the value in the file, null if it is no longer there. */
 export interface ConfigChangeResult {
-  path: string;
+  path?: string;
+  name?: string;
+  value?: string | null;
+  changed?: boolean;
+  overridden_by?: string | null;
+  needs_restart?: boolean;
+  warnings?: Array<string>;
+}
+
+/** Choose the setting. */
+export interface ConfigGetArgs {
+  /** The setting. */
   name: string;
-  value: string | null;
-  changed: boolean;
-  overridden_by: string | null;
-  needs_restart: boolean;
-  warnings: Array<string>;
+}
+
+/** ``value`` is formatted as in the config file, `unset` for none; ``origin`` as in `config show`. */
+export interface ConfigGetResult {
+  name?: string;
+  value?: string;
+  origin?: string;
 }
 
 /** Choose whether to replace an existing file. */
@@ -685,8 +813,8 @@ export interface ConfigInitArgs {
 }
 
 export interface ConfigInitResult {
-  path: string;
-  kept: string | null;
+  path?: string;
+  kept?: string | null;
 }
 
 /** Takes no arguments. */
@@ -694,13 +822,13 @@ export interface ConfigPathArgs {
 }
 
 export interface ConfigPathResult {
-  config_file: string;
-  data_dir: string;
-  runtime_dir: string;
-  database: string;
-  raw_dir: string;
-  log_file: string;
-  daemon_socket: string;
+  config_file?: string;
+  data_dir?: string;
+  runtime_dir?: string;
+  database?: string;
+  raw_dir?: string;
+  log_file?: string;
+  daemon_socket?: string;
 }
 
 /** Takes no arguments. */
@@ -712,18 +840,18 @@ export interface ConfigReloadArgs {
     ``rules`` is the number of active rules, null if none changed. ``rule_troubles`` are errors in rule files; with any,
     the previous rules stay active. */
 export interface ConfigReloadResult {
-  applied: Array<string>;
-  needs_restart: Array<string>;
-  restart_with: Record<string, string>;
-  rules: number | null;
-  rule_troubles: Array<string>;
+  applied?: Array<string>;
+  needs_restart?: Array<string>;
+  restart_with?: Record<string, string>;
+  rules?: number | null;
+  rule_troubles?: Array<string>;
 }
 
 /** The setting and its new value. */
 export interface ConfigSetArgs {
   /** The setting. */
   name: string;
-  /** The value; a list is separated by commas (patterns: by newlines) or `["a", "b"]`. */
+  /** The value, also with a unit (`7d`, `20GB`); a list is separated by commas (patterns: by newlines) or `["a", "b"]`. */
   value: string;
 }
 
@@ -734,8 +862,8 @@ export interface ConfigShowArgs {
 }
 
 export interface ConfigShowResult {
-  path: string;
-  settings: Array<SettingItem>;
+  path?: string;
+  settings?: Array<SettingItem>;
 }
 
 /** Choose the setting. */
@@ -750,17 +878,18 @@ export interface ConfigValidateArgs {
 
 /** ``warnings`` are valid but suspicious settings; invalid ones are an error. */
 export interface ConfigValidateResult {
-  path: string;
-  exists: boolean;
-  settings_in_file: Array<string>;
-  warnings: Array<string>;
+  path?: string;
+  exists?: boolean;
+  settings_in_file?: Array<string>;
+  warnings?: Array<string>;
 }
 
 /** ``by`` is the source that has shown ``state`` since the time ``since``. */
 export interface ContradictionItem {
-  since: string;
+  /** Only with `--full` or `--fields`. */
+  since?: string;
   age: number;
-  by: string;
+  by?: string;
   state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input";
 }
 
@@ -775,8 +904,8 @@ export interface CreateRuleArgs {
 }
 
 export interface CreateRuleResult {
-  path: string;
-  pack: string;
+  path?: string;
+  pack?: string;
 }
 
 /** ``version`` is the version of the schema, ``newest_at`` the time of the newest event. */
@@ -785,7 +914,7 @@ export interface DatabaseContentsItem {
   panes: number;
   lines: number;
   events: number;
-  newest_at: string | null;
+  newest_at?: string | null;
 }
 
 /** Choose the backup file. */
@@ -796,9 +925,9 @@ export interface DbBackupArgs {
 
 /** ``version`` is the schema version. The backup has all tables, but not the raw log. */
 export interface DbBackupResult {
-  path: string;
+  path?: string;
   bytes: number;
-  taken_at: string;
+  taken_at?: string;
   version: number;
   panes: number;
   lines: number;
@@ -813,10 +942,10 @@ export interface DbCheckArgs {
 
 /** ``wrong`` is the problem; empty if the database is intact. */
 export interface DbCheckResult {
-  path: string;
-  is_fine: boolean;
-  is_thorough: boolean;
-  wrong: string;
+  path?: string;
+  is_fine?: boolean;
+  is_thorough?: boolean;
+  wrong?: string;
   duration_secs: number;
 }
 
@@ -842,13 +971,13 @@ export interface DbRestoreArgs {
 
 /** ``present`` are the contents of the replaced database, ``kept`` its new path; both null if there was none. */
 export interface DbRestoreResult {
-  path: string;
-  restored_from: string;
+  path?: string;
+  restored_from?: string;
   bytes: number;
-  backup: DatabaseContentsItem | null;
-  present: DatabaseContentsItem | null;
-  kept: string | null;
-  is_dry_run: boolean;
+  backup?: DatabaseContentsItem | null;
+  present?: DatabaseContentsItem | null;
+  kept?: string | null;
+  is_dry_run?: boolean;
 }
 
 /** Takes no arguments. */
@@ -857,52 +986,134 @@ export interface DbStatusArgs {
 
 /** ``maintenance`` are the latest runs that changed something, newest first. */
 export interface DbStatusResult {
-  path: string;
-  is_writable: boolean;
+  path?: string;
+  is_writable?: boolean;
   db_bytes: number;
   wal_pages: number;
-  last_checkpoint_at: string | null;
-  checkpoint_age_secs: number | null;
+  last_checkpoint_at?: string | null;
+  checkpoint_age_secs?: number | null;
   raw_bytes: number;
-  maintenance: Array<MaintenanceStep>;
+  maintenance?: Array<MaintenanceStep>;
 }
 
 /** Takes no arguments. */
 export interface DbVacuumArgs {
 }
 
-/** Choose the approval request. */
+/** Choose the approval requests. Without a number: the only open one. */
 export interface DenyArgs {
-  /** The approval request's number in `visor inbox`. */
-  id: number;
+  /** Numbers in `visor inbox`. */
+  requests?: string;
+  /** The number, for programs. */
+  id?: number | null;
+  /** Why, for the caller: an agent reads it. */
+  reason?: string;
+  /** All open requests that concern this pane. */
+  pane?: string;
+  /** All open requests; lists them and asks first. */
+  all?: boolean;
+  /** With --all: the requests up to this number, without asking. */
+  up_to?: number | null;
+  /** With --all: do not ask. */
+  yes?: boolean;
   /** Close it as edited: you run another command yourself. */
   edited?: boolean;
+}
+
+/** ``told`` is how the reason reached the agent, empty if it did not. ``more`` are the other denied requests. */
+export interface DenyResult {
+  id: number;
+  state: "allowed" | "denied" | "edited" | "expired" | "open" | "used" | "withdrawn";
+  kind?: string;
+  risk: "destructive" | "input" | "look" | "outside" | "process" | "reversible";
+  what?: string;
+  /** Only with `--full` or `--fields`. */
+  action?: Record<string, unknown>;
+  by?: string;
+  pane?: number | null;
+  place?: string;
+  folder?: string;
+  why?: Array<string>;
+  answers?: number;
+  needs?: number;
+  count?: number;
+  /** Only with `--full` or `--fields`. */
+  asked_at?: string;
+  age: number;
+  /** Only with `--full` or `--fields`. */
+  expires_at?: string | null;
+  left?: number | null;
+  /** Only with `--full` or `--fields`. */
+  correlation?: string;
+  grants?: Array<string>;
+  after?: number | null;
+  reason?: string;
+  outcome?: string;
+  outcome_why?: string;
+  outcome_text?: string;
+  told?: string;
+  more?: Array<DenyResult>;
+}
+
+/** The name of the agent, its pane, and the state that the pane shows now. */
+export interface DescribeAgentArgs {
+  /** A name of your choice: a-z, 0-9 and _. */
+  name: string;
+  /** The pane in which the agent runs; any reference. */
+  pane: string;
+  /** The state that its screen shows now; saves the screen as an example. */
+  shows?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+}
+
+/** ``rows`` is the screen; ``problem`` is what the check of the file found; ``is_new``: the file was created. */
+export interface DescribeAgentResult {
+  path?: string;
+  is_new?: boolean;
+  rows?: Array<string>;
+  saved?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  problem?: string;
+}
+
+/** The result of checking a file that describes an agent. ``problem`` is empty if the file can be used. */
+export interface DescriptionCheck {
+  name?: string;
+  problem?: string;
+  examples?: Array<string>;
 }
 
 /** The part of an event that comes from a rule match or an agent signal. ``proven`` is false if any program could
     have printed it: it never starts a workflow. ``remedy`` is the workflow that would handle it now. */
 export interface DetectionItem {
-  rule: string;
-  agent: string;
-  runtime: number | null;
-  severity: "critical" | "error" | "info" | "warning";
-  captures: Record<string, string>;
-  source: string;
-  confidence: number;
-  context: string;
-  seen_again: number;
-  last_seen: string | null;
-  correlation: string;
-  proven: boolean;
-  handled: HandlingItem | null;
+  /** Only with `--full` or `--fields`. */
+  rule?: string;
+  /** Only with `--full` or `--fields`. */
+  agent?: string;
+  /** Only with `--full` or `--fields`. */
+  runtime?: number | null;
+  /** Only with `--full` or `--fields`. */
+  severity?: "critical" | "error" | "info" | "warning";
+  /** Only with `--full` or `--fields`. */
+  captures?: Record<string, string>;
+  /** Only with `--full` or `--fields`. */
+  source?: string;
+  /** Only with `--full` or `--fields`. */
+  confidence?: number;
+  context?: string;
+  seen_again?: number;
+  /** Only with `--full` or `--fields`. */
+  last_seen?: string | null;
+  /** Only with `--full` or `--fields`. */
+  correlation?: string;
+  proven?: boolean;
+  handled?: HandlingItem | null;
   remedy?: string | null;
 }
 
 /** The current rule; ``is_in_force`` is false if it was removed or disabled since the detection. */
 export interface DetectionRuleItem {
-  id: string;
-  is_in_force: boolean;
-  why: string;
+  id?: string;
+  is_in_force?: boolean;
+  why?: string;
   pack?: string;
   scope?: string;
   agent?: string;
@@ -917,20 +1128,24 @@ export interface DoctorArgs {
 
 /** ``is_fine`` is false if a check failed; warnings and skipped checks do not count. */
 export interface DoctorResult {
-  is_fine: boolean;
-  summary: Record<string, number>;
-  items: Array<CheckFinding>;
+  is_fine?: boolean;
+  summary?: Record<string, number>;
+  items?: Array<CheckFinding>;
 }
 
-/** The policy's ``answer`` with its trace (``path``), and in ``refused`` the first failed precondition, or "". */
+/** The policy's ``answer`` with its trace (``path``), and in ``refused`` the first failed precondition, or "".
+
+    ``code`` is the error that the call would end with, and ``hint`` what to do then; empty if it would be executed. */
 export interface DryRunResult {
-  what: string;
-  by: string;
+  what?: string;
+  by?: string;
   answer: "allow" | "ask" | "deny";
-  why: string;
-  path: Array<string>;
-  refused: string;
-  refused_why: string;
+  why?: string;
+  path?: Array<string>;
+  refused?: string;
+  refused_why?: string;
+  code?: string;
+  hint?: string;
 }
 
 /** ``verdict`` is the policy's current verdict on an action, and ``why``; ``refused`` is a failed precondition of
@@ -938,13 +1153,13 @@ export interface DryRunResult {
     answer, a text that appears, a time that passes. */
 export interface DryRunStepItem {
   number: number;
-  kind: string;
-  name: string;
+  kind?: string;
+  name?: string;
   given: unknown;
-  verdict: "allow" | "ask" | "deny" | null;
-  why: string;
-  refused: string;
-  assumed: string;
+  verdict?: "allow" | "ask" | "deny" | null;
+  why?: string;
+  refused?: string;
+  assumed?: string;
   ends_run?: boolean;
 }
 
@@ -969,8 +1184,8 @@ export interface ErrorBody {
 
 /** ``status`` is `already` if it was handled before; the first handling is kept. */
 export interface EventAckItem {
-  cursor: string;
-  kind: string;
+  cursor?: string;
+  kind?: string;
   status: "already" | "handled" | "would_be";
   detection: DetectionItem;
 }
@@ -978,11 +1193,11 @@ export interface EventAckItem {
 /** ``cursor`` identifies the event; pass it back to get the events after it. ``detection`` is null if the event
     comes from neither a rule nor an agent. */
 export interface EventItem {
-  cursor: string;
-  at: string;
-  kind: string;
-  pane: number | null;
-  data: Record<string, string | number | number | boolean | null>;
+  cursor?: string;
+  at?: string;
+  kind?: string;
+  pane?: number | null;
+  data?: Record<string, string | number | number | boolean | null>;
   detection?: DetectionItem | null;
 }
 
@@ -990,11 +1205,12 @@ export interface EventItem {
     that the filters skipped. */
 export interface EventListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: EventsSummary;
-  items: Array<EventItem>;
-  cursor: string | null;
+  items?: Array<EventItem>;
+  cursor?: string | null;
 }
 
 /** Choose the events, and add a note. */
@@ -1008,7 +1224,7 @@ export interface EventsAckArgs {
 }
 
 export interface EventsAckResult {
-  items: Array<EventAckItem>;
+  items?: Array<EventAckItem>;
 }
 
 /** Choose what to mute, where and for how long. */
@@ -1027,7 +1243,7 @@ export interface EventsMutesArgs {
 
 export interface EventsSummary {
   events: number;
-  by_kind: Record<string, number>;
+  by_kind?: Record<string, number>;
 }
 
 /** Choose the mute. */
@@ -1044,24 +1260,24 @@ export interface EventsUnmuteResult {
     ``payload`` is its content, redacted. */
 export interface EvidenceItem {
   signal: number;
-  source: string;
+  source?: string;
   tier: "deterministic" | "heuristic";
   kind: "exited" | "heartbeat" | "no_agent" | "note" | "source_down" | "state" | "task_began" | "task_ended";
-  state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
-  session: string;
-  event_id: string;
-  event_at: string;
-  heard_at: string;
+  state?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  session?: string;
+  event_id?: string;
+  event_at?: string;
+  heard_at?: string;
   age: number;
-  title: string;
-  payload: Record<string, string | number | number | boolean | null>;
+  title?: string;
+  payload?: Record<string, string | number | number | boolean | null>;
 }
 
 /** A stored line around the match; ``is_it`` marks the matching one. */
 export interface EvidenceLineItem {
   number: number;
-  text: string;
-  is_it: boolean;
+  text?: string;
+  is_it?: boolean;
 }
 
 /** Choose a pane or a recording. */
@@ -1087,22 +1303,25 @@ export interface ExplainEventArgs {
 export interface ExplainEventResult {
   event: EventItem;
   rule: DetectionRuleItem;
-  key: string;
+  key?: string;
   cooldown: number;
-  evidence: Record<string, string | number | number | boolean | null>;
-  lines: Array<EvidenceLineItem>;
-  match_trace: MatchTrace | null;
+  evidence?: Record<string, string | number | number | boolean | null>;
+  lines?: Array<EvidenceLineItem>;
+  match_trace?: MatchTrace | null;
 }
 
 /** ``evidence`` is the deciding signal; null if there is none or it is no longer stored. ``doubts`` are observations
-    that could not be attributed to this agent and were ignored. ``recording`` is null for a live agent. */
+    that could not be attributed to this agent and were ignored. ``program`` says whether the version of the program was
+    recorded, what is unproven if not, and how many of its screens no rule recognized. ``recording`` is null for a live
+    agent. */
 export interface ExplainResult {
   agent: AgentRow;
-  reference: string;
-  evidence: EvidenceItem | null;
-  witnesses: Array<SourceReadingItem>;
-  would_change: Array<PossibleChangeItem>;
+  reference?: string;
+  evidence?: EvidenceItem | null;
+  witnesses?: Array<SourceReadingItem>;
+  would_change?: Array<PossibleChangeItem>;
   doubts?: Array<string>;
+  program?: ProgramVersion;
   recording?: RecordingItem | null;
 }
 
@@ -1116,8 +1335,10 @@ export interface ExportArgs {
   jsonl?: boolean;
   /** Raw bytes of one pane, with escape sequences. */
   raw?: boolean;
-  /** Recording of one pane as asciicast v3, for asciinema. */
+  /** Recording of one pane as an asciicast, for asciinema. */
   cast?: boolean;
+  /** With --cast: 2, which every player reads, or 3, for asciinema 3 and newer. */
+  cast_version?: "2" | "3";
   /** Markdown report of panes, commands, events and gaps. */
   report?: boolean;
   /** Consistent copy of the database; requires --output with a new file. */
@@ -1136,7 +1357,7 @@ export interface ExportArgs {
 export interface ExportChunk {
   form: "cast" | "jsonl" | "raw" | "report" | "snapshot" | "text";
   pane?: number | null;
-  at: string;
+  at?: string;
   number?: number | null;
   text?: string | null;
   epoch?: number | null;
@@ -1146,59 +1367,60 @@ export interface ExportChunk {
 /** Conditions beside the state. ``resets_in`` is seconds until the usage limit resets. ``ambiguous``: a signal may
     belong to this agent or to another one in its directory and was ignored; `explain` gives details. */
 export interface FlagItem {
-  usage_limited: boolean;
-  resets_at: string | null;
-  resets_in: number | null;
-  compacting: boolean;
-  auth_needed: boolean;
-  subtasks: number;
-  contradicted: ContradictionItem | null;
-  ambiguous: boolean;
+  usage_limited?: boolean;
+  resets_at?: string | null;
+  resets_in?: number | null;
+  compacting?: boolean;
+  auth_needed?: boolean;
+  subtasks?: number;
+  contradicted?: ContradictionItem | null;
+  ambiguous?: boolean;
 }
 
 /** ``rows`` contain only text and SGR colours; ``note`` reports what is not visible, for example a gap. */
 export interface FrameItem {
   pane: number;
-  at: string;
+  at?: string;
   width: number;
   height: number;
-  rows: Array<string>;
+  rows?: Array<string>;
   cursor_x: number;
   cursor_y: number;
-  is_cursor_shown: boolean;
-  is_alternate: boolean;
+  is_cursor_shown?: boolean;
+  is_alternate?: boolean;
   epoch: number;
   offset: number;
-  note: string;
+  note?: string;
 }
 
 /** ``after_epoch`` and ``before_epoch`` are the epochs (periods of continuous capture) around the gap. */
 export interface GapItem {
   identity: PaneIdentity;
   cause: "client_paused" | "cursor_jump" | "descriptors_exhausted" | "disk_full" | "link_down" | "log_truncated" | "pane_reset" | "pipe_closed" | "pipe_stolen" | "recorder_restart" | "scrollback_truncated" | "server_gone" | "tail_uncertain";
-  start_at: string;
-  end_at: string | null;
-  seconds: number | null;
-  after_epoch: number | null;
-  before_epoch: number | null;
-  detail: string;
+  start_at?: string;
+  end_at?: string | null;
+  seconds?: number | null;
+  after_epoch?: number | null;
+  before_epoch?: number | null;
+  detail?: string;
 }
 
 /** Gaps, oldest first. */
 export interface GapListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: GapsSummary;
-  items: Array<GapItem>;
+  items?: Array<GapItem>;
 }
 
 /** Output is missing after ``position`` lines of the text. */
 export interface GapNote {
   position: number;
   cause: "client_paused" | "cursor_jump" | "descriptors_exhausted" | "disk_full" | "link_down" | "log_truncated" | "pane_reset" | "pipe_closed" | "pipe_stolen" | "recorder_restart" | "scrollback_truncated" | "server_gone" | "tail_uncertain";
-  start_at: string;
-  end_at: string | null;
+  start_at?: string;
+  end_at?: string | null;
 }
 
 /** ``by_cause`` counts the listed items; an uncertain tail does not count as a gap. */
@@ -1206,7 +1428,7 @@ export interface GapsSummary {
   gaps: number;
   open: number;
   uncertain_tails: number;
-  by_cause: Record<string, number>;
+  by_cause?: Record<string, number>;
 }
 
 /** The pane, and optionally which stored screen. */
@@ -1235,7 +1457,7 @@ export interface GetTextArgs {
   numbers?: boolean;
   /** Keep colours: the last lines as tmux shows them, because stored text has none. */
   escapes?: boolean;
-  /** Require this agent process: the `runtime` of `visor status` and of events. */
+  /** Require this agent process: `runtime` of `visor status` and events. */
   if_runtime?: number | null;
   /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
@@ -1245,7 +1467,7 @@ export interface GetTextArgs {
   if_screen?: string | null;
   /** Require a shell at its prompt. */
   if_prompt?: boolean;
-  /** Require that the program reported `ready` since its last command started. */
+  /** Require that the program reported `ready` since its last command began. */
   if_ready?: boolean;
   /** Require that the last lines match this pattern. */
   if_tail?: string | null;
@@ -1255,10 +1477,10 @@ export interface GetTextArgs {
 
 /** ``by`` is who handled it: `person:1000`, `workflow:handle_compaction`, `mute:usage.*`. */
 export interface HandlingItem {
-  at: string;
-  by: string;
-  action: string;
-  run: number | null;
+  at?: string;
+  by?: string;
+  action?: string;
+  run?: number | null;
 }
 
 /** Takes no arguments. */
@@ -1268,19 +1490,19 @@ export interface HealthArgs {
 /** ``ingest_lag_*`` are seconds between a byte in the raw log and its stored text; ``forks`` counts started child
     processes; ``looks_per_minute`` is the current number of screen captures of full-screen programs, over all panes. */
 export interface HealthReport {
-  version: string;
-  servers: Array<ServerHealth>;
+  version?: string;
+  servers?: Array<ServerHealth>;
   panes_tracked: number;
   ingest_lag_max: number;
   ingest_lag_avg: number;
   ingest_backlog_bytes: number;
   queue_depth: number;
-  db_writable: boolean;
+  db_writable?: boolean;
   db_bytes: number;
   wal_pages: number;
   raw_bytes: number;
   gaps: number;
-  restarts: Record<string, number>;
+  restarts?: Record<string, number>;
   corrections: number;
   forks: number;
   looks_per_minute?: number;
@@ -1290,11 +1512,11 @@ export interface HealthReport {
   oldest_run_secs?: number | null;
   clock_jump_secs?: number;
   alerts?: Array<string>;
-  is_ok: boolean;
-  started_at: string;
+  is_ok?: boolean;
+  started_at?: string;
   uptime_secs: number;
-  last_checkpoint_at: string | null;
-  last_maintenance: MaintenanceStep | null;
+  last_checkpoint_at?: string | null;
+  last_maintenance?: MaintenanceStep | null;
 }
 
 /** The command to explain; without it all commands are listed. */
@@ -1305,9 +1527,16 @@ export interface HelpArgs {
   examples?: boolean;
 }
 
-/** ``page`` is the help page of a single command; empty in a list. */
+/** ``summaries`` has a sentence per robot command, ``more`` the names of those for setup and maintenance;
+    ``command`` is the single command that was asked for, and ``page`` its help page for people. */
 export interface HelpText {
-  commands: Array<CommandHelp>;
+  summaries?: Record<string, string>;
+  more?: Array<string>;
+  command?: CommandHelp | null;
+  examples?: Array<string>;
+  /** Only with `--full` or `--fields`. */
+  commands?: Array<CommandHelp>;
+  /** Only with `--full` or `--fields`. */
   page?: string;
 }
 
@@ -1318,14 +1547,16 @@ export interface HelpText {
     no number either; ``role`` is its author, ``agent`` the agent of the conversation. */
 export interface HitItem {
   identity: PaneIdentity;
-  source: "screen" | "stream" | "transcript";
-  number: number | null;
-  at: string;
-  age: number | null;
-  text: string;
-  spans: Array<[number, number]>;
-  before: Array<string>;
-  after: Array<string>;
+  source?: "screen" | "stream" | "transcript";
+  number?: number | null;
+  at?: string;
+  /** Only with `--full` or `--fields`. */
+  age?: number | null;
+  text?: string;
+  /** Only with `--full` or `--fields`. */
+  spans?: Array<[number, number]>;
+  before?: Array<string>;
+  after?: Array<string>;
   screen?: number | null;
   last_at?: string | null;
   role?: "assistant" | "user" | null;
@@ -1335,17 +1566,18 @@ export interface HitItem {
 /** Hits, newest first or best match first. */
 export interface HitListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: HitsSummary;
-  items: Array<HitItem>;
+  items?: Array<HitItem>;
 }
 
 /** ``is_complete`` is false if there are more hits, or may be: ``more`` says how to get them. */
 export interface HitsSummary {
   hits: number;
   panes: number;
-  is_complete: boolean;
+  is_complete?: boolean;
   more?: string;
 }
 
@@ -1366,7 +1598,7 @@ export interface HookPermissionArgs {
 /** ``kept`` is the path of the backup, ``change`` the diff of a dry run. */
 export interface HookSetupItem {
   agent: "claude_code" | "codex" | "copilot" | "gemini" | "opencode";
-  path: string;
+  path?: string;
   outcome: "foreseen" | "installed" | "removed" | "skipped" | "unchanged" | "updated";
   note?: string;
   kept?: string | null;
@@ -1375,6 +1607,8 @@ export interface HookSetupItem {
 
 /** Choose the requests, and whether to wait for one. */
 export interface InboxArgs {
+  /** The approval request's number in `visor inbox`. */
+  id?: number | null;
   /** Include closed requests. */
   all?: boolean;
   /** If there is no open request, wait up to this many seconds for one. */
@@ -1386,10 +1620,11 @@ export interface InboxArgs {
 /** Approval requests, oldest first. ``policy_problem`` is the error in the policy file; then everything is asked. */
 export interface InboxListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: InboxSummary;
-  items: Array<ApprovalItem>;
+  items?: Array<ApprovalItem>;
   policy_problem?: string;
 }
 
@@ -1400,19 +1635,21 @@ export interface InboxSummary {
 
 /** The pane of the agent. */
 export interface InterruptArgs {
-  /** Show the policy decision and the action without executing it. */
+  /** Say what the call would do, and its exit status; execute nothing. */
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
   /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
-  /** Owner of the reservation to act under. */
+  /** Owner of the reservation to act under; default: you. */
   owner?: string;
-  /** Wait this many seconds for approval, if it is required. */
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
   wait_answer_secs?: number;
-  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
   force_stale?: boolean;
-  /** Require this agent process: the `runtime` of `visor status` and of events. */
+  /** Require this agent process: `runtime` of `visor status` and events. */
   if_runtime?: number | null;
   /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
@@ -1422,7 +1659,7 @@ export interface InterruptArgs {
   if_screen?: string | null;
   /** Require a shell at its prompt. */
   if_prompt?: boolean;
-  /** Require that the program reported `ready` since its last command started. */
+  /** Require that the program reported `ready` since its last command began. */
   if_ready?: boolean;
   /** Require that the last lines match this pattern. */
   if_tail?: string | null;
@@ -1436,19 +1673,21 @@ export interface InterruptArgs {
 
 /** The pane, and the signal or --close. */
 export interface KillArgs {
-  /** Show the policy decision and the action without executing it. */
+  /** Say what the call would do, and its exit status; execute nothing. */
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
   /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
-  /** Owner of the reservation to act under. */
+  /** Owner of the reservation to act under; default: you. */
   owner?: string;
-  /** Wait this many seconds for approval, if it is required. */
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
   wait_answer_secs?: number;
-  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
   force_stale?: boolean;
-  /** Require this agent process: the `runtime` of `visor status` and of events. */
+  /** Require this agent process: `runtime` of `visor status` and events. */
   if_runtime?: number | null;
   /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
@@ -1458,7 +1697,7 @@ export interface KillArgs {
   if_screen?: string | null;
   /** Require a shell at its prompt. */
   if_prompt?: boolean;
-  /** Require that the program reported `ready` since its last command started. */
+  /** Require that the program reported `ready` since its last command began. */
   if_ready?: boolean;
   /** Require that the last lines match this pattern. */
   if_tail?: string | null;
@@ -1512,6 +1751,8 @@ export interface ListEventsArgs {
   severity?: "critical" | "error" | "info" | "warning" | null;
   /** Only detections, each with the workflow that would handle it now. */
   would_handle?: boolean;
+  /** If no event matches, wait up to this many seconds for one. */
+  wait?: number;
   /** With --would-handle: no effect; listing never starts a workflow. */
   dry_run?: boolean;
 }
@@ -1603,9 +1844,9 @@ export interface ListWindowsArgs {
 }
 
 export interface LogLines {
-  path: string;
-  level: "debug" | "error" | "info" | "warning" | null;
-  lines: Array<string>;
+  path?: string;
+  level?: "debug" | "error" | "info" | "warning" | null;
+  lines?: Array<string>;
 }
 
 /** Which part of the log to show. */
@@ -1620,18 +1861,18 @@ export interface LogsArgs {
 
 /** ``rows`` and ``bytes`` are the amounts that ``operation`` deleted, sealed or freed. */
 export interface MaintenanceStep {
-  operation: string;
-  started_at: string;
+  operation?: string;
+  started_at?: string;
   duration_secs: number;
   rows: number;
   bytes: number;
-  detail: string;
-  is_done: boolean;
+  detail?: string;
+  is_done?: boolean;
   is_foretold?: boolean;
 }
 
 export interface MatchTrace {
-  rule_id: string;
+  rule_id?: string;
   spans?: Array<TraceSpan>;
   extracted_keys?: Array<string>;
   confidence?: number | null;
@@ -1642,7 +1883,7 @@ export interface MatchTrace {
 
 /** A text that the rule must match, and its captures. */
 export interface MatchingExample {
-  text: string;
+  text?: string;
   captures?: Record<string, string>;
   version?: string;
 }
@@ -1650,20 +1891,21 @@ export interface MatchingExample {
 /** ``pane`` is null for all panes, ``until`` is null without an end. */
 export interface MuteItem {
   id: number;
-  what: string;
-  pane: number | null;
-  since: string;
-  until: string | null;
-  by: string;
+  what?: string;
+  pane?: number | null;
+  since?: string;
+  until?: string | null;
+  by?: string;
 }
 
 /** Active mutes, oldest first. */
 export interface MuteListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: MutesSummary;
-  items: Array<MuteItem>;
+  items?: Array<MuteItem>;
 }
 
 export interface MutesSummary {
@@ -1672,17 +1914,19 @@ export interface MutesSummary {
 
 /** Choose among the waiting agents, and whether to attach. */
 export interface NextArgs {
-  /** Show the policy decision and the action without executing it. */
+  /** Say what the call would do, and its exit status; execute nothing. */
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
   /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
-  /** Owner of the reservation to act under. */
+  /** Owner of the reservation to act under; default: you. */
   owner?: string;
-  /** Wait this many seconds for approval, if it is required. */
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
   wait_answer_secs?: number;
-  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
   force_stale?: boolean;
   /** Only in this session. */
   session?: string | null;
@@ -1694,16 +1938,18 @@ export interface NextArgs {
   go?: boolean;
 }
 
-/** ``found`` is null if no agent needs a person; ``waiting`` counts all that do. ``attached`` is set by `--go`. */
+/** ``found`` is null if no agent needs a person; ``waiting`` counts all that do. ``attached`` is set by `--go`.
+    ``requests`` are the numbers of its open requests in the inbox. */
 export interface NextResult {
-  found: AgentRow | null;
+  found?: AgentRow | null;
   waiting: number;
   attached?: AttachResult | null;
+  requests?: Array<number>;
 }
 
 /** A similar text that the rule must not match. */
 export interface NonMatchingExample {
-  text: string;
+  text?: string;
   why?: string;
 }
 
@@ -1733,91 +1979,165 @@ export interface NotifyChannelResult {
 
 /** ``ways`` are the channels in the given order. */
 export interface NotifyResult {
-  pane: PaneIdentity | null;
-  ways: Array<NotifyChannelResult>;
+  pane?: PaneIdentity | null;
+  ways?: Array<NotifyChannelResult>;
+}
+
+/** An open request in the inbox that concerns a pane; `visor approve <id>` answers it. */
+export interface OpenRequestItem {
+  id: number;
+  pane: number;
+}
+
+/** One argument. ``name`` has a leading `--` unless it is given by its place; ``default`` is null if it has none. */
+export interface OptionHelp {
+  name?: string;
+  type?: string;
+  default?: unknown;
+  is_required?: boolean;
+  values?: Array<string>;
+  about?: string;
 }
 
 /** ``id`` is assigned by Termvisor and never reused; ``pane_id`` is the multiplexer's id, such as `%5`. */
 export interface PaneIdentity {
-  target: string;
-  session_name: string;
-  window_id: string;
-  pane_id: string;
+  target?: string;
+  session_name?: string;
+  /** Only with `--full` or `--fields`. */
+  window_id?: string;
+  pane_id?: string;
   id: number;
 }
 
 export interface PaneItem {
   identity: PaneIdentity;
-  presence: "managed" | "unmanaged";
-  agent: string | null;
-  runtime: number | null;
-  state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
-  reason: "gap" | "no_signal" | "stale_signal" | "target_unreachable" | "unknown_screen" | "unsupported_signal" | null;
-  evidence_mode: "deterministic" | "heuristic" | "none";
-  source: string;
-  confidence: "high" | "low" | "medium" | null;
-  state_since: string | null;
-  state_age: number | null;
-  state_version: number;
-  last_event: string | null;
-  needs: "answer" | "approve" | "log_in" | "look" | "review" | "see_error" | "wait_for_limit" | null;
-  needs_action: boolean;
-  flags: FlagItem | null;
-  agent_title: string;
-  model: string;
-  tokens: number | null;
-  cost: number | null;
-  cost_is_estimated: boolean;
-  context_used: number | null;
-  context_tokens: number | null;
-  signature_class: "deterministic" | "heuristic" | "none";
-  signature_reason: "cmd_match" | "handshake" | "poller_match" | "provider_hint" | "signature_guard_rejected" | "signature_inconclusive";
-  signature_confidence: number;
-  signature_inputs: SignatureInputs;
-  reference: string;
-  server: string;
-  window_name: string;
-  window_index: number;
-  pane_index: number;
-  is_active: boolean;
-  command: string;
-  cwd: string;
-  title: string;
-  width: number;
-  height: number;
-  activity: ActivityItem;
-  heard_by: "control" | "none" | "pipe";
-  gap_cause: "client_paused" | "cursor_jump" | "descriptors_exhausted" | "disk_full" | "link_down" | "log_truncated" | "pane_reset" | "pipe_closed" | "pipe_stolen" | "recorder_restart" | "scrollback_truncated" | "server_gone" | "tail_uncertain" | null;
-  first_seen_at: string;
-  last_output_at: string | null;
-  last_output_age: number | null;
-  gone_at: string | null;
-  is_dead: boolean;
-  exit_status: number | null;
-  exit_signal: number | null;
-  bytes_heard: number;
-  bytes_per_second: number;
-  lines: number;
-  gaps: number;
+  /** Only with `--full` or `--fields`. */
+  presence?: "managed" | "unmanaged";
+  agent?: string | null;
+  /** Only with `--full` or `--fields`. */
+  runtime?: number | null;
+  state?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  reason?: "gap" | "no_signal" | "stale_signal" | "target_unreachable" | "unknown_screen" | "unseen_version" | "unsupported_signal" | null;
+  /** Only with `--full` or `--fields`. */
+  evidence_mode?: "deterministic" | "heuristic" | "none";
+  /** Only with `--full` or `--fields`. */
+  source?: string;
+  /** Only with `--full` or `--fields`. */
+  confidence?: "high" | "low" | "medium" | null;
+  /** Only with `--full` or `--fields`. */
+  state_since?: string | null;
+  state_age?: number | null;
+  /** Only with `--full` or `--fields`. */
+  state_version?: number;
+  /** Only with `--full` or `--fields`. */
+  last_event?: string | null;
+  needs?: "answer" | "approve" | "log_in" | "look" | "review" | "see_error" | "wait_for_limit" | null;
+  /** Only with `--full` or `--fields`. */
+  needs_action?: boolean;
+  flags?: FlagItem;
+  agent_title?: string;
+  /** Only with `--full` or `--fields`. */
+  agent_version?: string;
+  /** Only with `--full` or `--fields`. */
+  agent_version_status?: "between_recorded" | "no_recordings" | "recorded" | "unknown" | "unseen" | null;
+  /** Only with `--full` or `--fields`. */
+  model?: string;
+  /** Only with `--full` or `--fields`. */
+  tokens?: number | null;
+  /** Only with `--full` or `--fields`. */
+  cost?: number | null;
+  /** Only with `--full` or `--fields`. */
+  cost_is_estimated?: boolean;
+  /** Only with `--full` or `--fields`. */
+  context_used?: number | null;
+  /** Only with `--full` or `--fields`. */
+  context_tokens?: number | null;
+  /** Only with `--full` or `--fields`. */
+  signature_class?: "deterministic" | "heuristic" | "none";
+  /** Only with `--full` or `--fields`. */
+  signature_reason?: "cmd_match" | "handshake" | "poller_match" | "provider_hint" | "signature_guard_rejected" | "signature_inconclusive";
+  /** Only with `--full` or `--fields`. */
+  signature_confidence?: number;
+  /** Only with `--full` or `--fields`. */
+  signature_inputs?: SignatureInputs;
+  /** Only with `--full` or `--fields`. */
+  reference?: string;
+  /** Only with `--full` or `--fields`. */
+  server?: string;
+  /** Only with `--full` or `--fields`. */
+  window_name?: string;
+  /** Only with `--full` or `--fields`. */
+  window_index?: number;
+  /** Only with `--full` or `--fields`. */
+  pane_index?: number;
+  /** Only with `--full` or `--fields`. */
+  is_active?: boolean;
+  command?: string;
+  cwd?: string;
+  /** Only with `--full` or `--fields`. */
+  title?: string;
+  /** Only with `--full` or `--fields`. */
+  width?: number;
+  /** Only with `--full` or `--fields`. */
+  height?: number;
+  activity?: ActivityItem;
+  heard_by?: "control" | "none" | "pipe";
+  gap_cause?: "client_paused" | "cursor_jump" | "descriptors_exhausted" | "disk_full" | "link_down" | "log_truncated" | "pane_reset" | "pipe_closed" | "pipe_stolen" | "recorder_restart" | "scrollback_truncated" | "server_gone" | "tail_uncertain" | null;
+  /** Only with `--full` or `--fields`. */
+  first_seen_at?: string;
+  /** Only with `--full` or `--fields`. */
+  last_output_at?: string | null;
+  /** Only with `--full` or `--fields`. */
+  last_output_age?: number | null;
+  gone_at?: string | null;
+  is_dead?: boolean;
+  exit_status?: number | null;
+  exit_signal?: number | null;
+  /** Only with `--full` or `--fields`. */
+  bytes_heard?: number;
+  /** Only with `--full` or `--fields`. */
+  bytes_per_second?: number;
+  /** Only with `--full` or `--fields`. */
+  lines?: number;
+  gaps?: number;
 }
 
 /** Panes, by id. */
 export interface PaneListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: PanesSummary;
-  items: Array<PaneItem>;
+  items?: Array<PaneItem>;
   notes?: Array<string>;
+}
+
+/** A `state` line starts a part of the recording: the state that the user saw, and how the agent ran. Then follow
+    the screens of that part, each when it had changed, and its output: raw bytes (base64), redacted like the screens. */
+export interface PaneRecordingLine {
+  kind: "output" | "screen" | "state";
+  at?: string;
+  state?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  agent?: string;
+  agent_version?: string;
+  width?: number;
+  height?: number;
+  rows?: Array<string>;
+  cursor_x?: number;
+  cursor_y?: number;
+  is_alternate?: boolean;
+  data?: string;
 }
 
 /** ``text`` has the complete lines, ``pending`` the incomplete last one. Continue reading at ``cursor``. */
 export interface PaneText {
   identity: PaneIdentity;
-  source: "screen" | "stream";
-  text: string;
-  pending: string;
-  cursor: string;
+  source?: "screen" | "stream";
+  text?: string;
+  pending?: string;
+  cursor?: string;
+  /** Only with `--full` or `--fields`. */
   first_at?: string | null;
   last_at?: string | null;
   is_complete?: boolean;
@@ -1825,23 +2145,26 @@ export interface PaneText {
   lines_gone?: number;
   rewritten?: number;
   is_repainting?: boolean;
+  screen?: string;
   gaps?: Array<GapNote>;
   lines?: Array<TextLine>;
 }
 
 export interface PanesSummary {
   panes: number;
-  by_activity: Record<string, number>;
-  by_target: Record<string, number>;
-  gaps: number;
+  /** Only with `--full` or `--fields`. */
+  by_activity?: Record<string, number>;
+  /** Only with `--full` or `--fields`. */
+  by_target?: Record<string, number>;
+  gaps?: number;
   agents: AgentTotals;
 }
 
 /** ``text`` is the output of the hook in the agent's format. ``correlation`` finds the request in the audit log. */
 export interface PermissionAnswer {
   decision: "allow" | "deny";
-  text: string;
-  correlation: string;
+  text?: string;
+  correlation?: string;
 }
 
 /** ``caller`` may do what ``grants`` names, by actions of this ``kind`` in ``pane`` (null: in all).
@@ -1849,23 +2172,24 @@ export interface PermissionAnswer {
     ``left`` is the seconds until it expires. */
 export interface PermitItem {
   id: number;
-  caller: string;
-  kind: string;
-  grants: Array<string>;
-  pane: number | null;
-  given_by: string;
-  given_at: string;
-  expires_at: string;
+  caller?: string;
+  kind?: string;
+  grants?: Array<string>;
+  pane?: number | null;
+  given_by?: string;
+  given_at?: string;
+  expires_at?: string;
   left: number;
 }
 
 /** Permits in force, oldest first. ``once`` are requests that were approved once and not executed yet, in order. */
 export interface PermitListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: PermitsSummary;
-  items: Array<PermitItem>;
+  items?: Array<PermitItem>;
   once?: Array<ApprovalItem>;
 }
 
@@ -1890,9 +2214,9 @@ export interface PolicyShowArgs {
 /** ``policy`` is null if the file is invalid and no policy was active before: then nothing is allowed. ``trouble``
     is the error in the file; the policy is then the previous one. */
 export interface PolicyShowResult {
-  path: string;
-  policy: Record<string, unknown> | null;
-  trouble: string;
+  path?: string;
+  policy?: Record<string, unknown> | null;
+  trouble?: string;
 }
 
 /** Choose the file. */
@@ -1903,15 +2227,15 @@ export interface PolicyTestArgs {
 
 /** ``exists`` is false if there is no file and the defaults apply; an invalid file is an error. */
 export interface PolicyTestResult {
-  path: string;
-  exists: boolean;
+  path?: string;
+  exists?: boolean;
 }
 
 /** ``at`` is when a timeout will cause the change; null if an event is needed. */
 export interface PossibleChangeItem {
-  what: string;
-  at: string | null;
-  in_secs: number | null;
+  what?: string;
+  at?: string | null;
+  in_secs?: number | null;
 }
 
 /** ``cpu_percent`` refers to one core over the last minute, ``cpu_seconds`` to the time since the start. */
@@ -1923,38 +2247,51 @@ export interface ProcessUsage {
   free_descriptors?: number | null;
 }
 
+/** The version of a running agent, and how far its states are backed by recordings. */
+export interface ProgramVersion {
+  version?: string;
+  status?: "between_recorded" | "no_recordings" | "recorded" | "unknown" | "unseen";
+  recorded?: Array<string>;
+  unproven?: Array<string>;
+  screens?: number;
+  strange_screens?: number;
+}
+
 /** Takes no arguments. */
 export interface QuickStartArgs {
 }
 
 /** ``robots`` has the commands for programs and agents, ``people`` those for users. */
 export interface QuickStartResult {
-  what: string;
-  robots: Array<QuickStartStep>;
-  people: Array<QuickStartStep>;
-  notes: Array<string>;
+  what?: string;
+  robots?: Array<QuickStartStep>;
+  /** Only with `--full` or `--fields`. */
+  people?: Array<QuickStartStep>;
+  notes?: Array<string>;
 }
 
 export interface QuickStartStep {
-  run: string;
-  does: string;
+  run?: string;
+  does?: string;
 }
 
 /** The pane of the agent. */
 export interface QuitAgentArgs {
-  /** Show the policy decision and the action without executing it. */
+  /** Say what the call would do, and its exit status; execute nothing. */
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
   /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
-  /** Owner of the reservation to act under. */
+  /** Owner of the reservation to act under; default: you. */
   owner?: string;
-  /** Wait this many seconds for approval, if it is required. */
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
   wait_answer_secs?: number;
-  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
   force_stale?: boolean;
-  /** Require this agent process: the `runtime` of `visor status` and of events. */
+  /** Require this agent process: `runtime` of `visor status` and events. */
   if_runtime?: number | null;
   /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
@@ -1964,7 +2301,7 @@ export interface QuitAgentArgs {
   if_screen?: string | null;
   /** Require a shell at its prompt. */
   if_prompt?: boolean;
-  /** Require that the program reported `ready` since its last command started. */
+  /** Require that the program reported `ready` since its last command began. */
   if_ready?: boolean;
   /** Require that the last lines match this pattern. */
   if_tail?: string | null;
@@ -1976,15 +2313,27 @@ export interface QuitAgentArgs {
   pane: string;
 }
 
+/** The pane, and the state of its agent. */
+export interface RecordAgentArgs {
+  /** The pane: id, %id or session:window.pane. */
+  pane: string;
+  /** The state that the pane shows, as you see it. */
+  shows: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input";
+  /** Record this many seconds; 0 records one screen. */
+  secs?: number;
+  /** The agent, if the pane's agent is not recognized. */
+  agent?: string;
+}
+
 /** ``moments`` counts the recorded moments up to ``at``, the explained instant. A `cast` holds screens only,
     `scenes` also the signals of the agent. */
 export interface RecordingItem {
-  path: string;
+  path?: string;
   kind: "cast" | "scenes";
-  version: string;
-  began_at: string;
-  ended_at: string;
-  at: string;
+  version?: string;
+  began_at?: string;
+  ended_at?: string;
+  at?: string;
   moments: number;
 }
 
@@ -2025,26 +2374,30 @@ export interface ReportEventArgs {
 /** ``event`` is the stored event; null if the pane exceeds its rate limit; its next event counts these reports. */
 export interface ReportEventResult {
   identity: PaneIdentity;
-  event: EventItem | null;
+  event?: EventItem | null;
 }
 
-/** ``left`` is the number of seconds until it expires. */
+/** ``left`` is the number of seconds until it expires. ``is_own``: the caller may act without `--owner`. */
 export interface ReservationItem {
   reservation_id: number;
   pane: number;
-  owner: string;
-  reserved_at: string;
-  expires_at: string;
+  owner?: string;
+  /** Only with `--full` or `--fields`. */
+  reserved_at?: string;
+  /** Only with `--full` or `--fields`. */
+  expires_at?: string;
   left: number;
+  is_own?: boolean;
 }
 
 /** Active reservations, oldest first. */
 export interface ReservationListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: ReservationsSummary;
-  items: Array<ReservationItem>;
+  items?: Array<ReservationItem>;
 }
 
 export interface ReservationsSummary {
@@ -2063,17 +2416,19 @@ export interface ReserveArgs {
 
 /** Choose the session to resume. */
 export interface ResumeSessionArgs {
-  /** Show the policy decision and the action without executing it. */
+  /** Say what the call would do, and its exit status; execute nothing. */
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
   /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
-  /** Owner of the reservation to act under. */
+  /** Owner of the reservation to act under; default: you. */
   owner?: string;
-  /** Wait this many seconds for approval, if it is required. */
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
   wait_answer_secs?: number;
-  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
   force_stale?: boolean;
   /** The session: its ID in `visor agents sessions`, or the agent's own session id. */
   session: string;
@@ -2085,17 +2440,19 @@ export interface ResumeSessionArgs {
 
 /** Choose the sessions to revive. */
 export interface ReviveArgs {
-  /** Show the policy decision and the action without executing it. */
+  /** Say what the call would do, and its exit status; execute nothing. */
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
   /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
-  /** Owner of the reservation to act under. */
+  /** Owner of the reservation to act under; default: you. */
   owner?: string;
-  /** Wait this many seconds for approval, if it is required. */
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
   wait_answer_secs?: number;
-  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
   force_stale?: boolean;
   /** The session: its ID in `visor agents sessions`, or the agent's own session id. */
   session?: string;
@@ -2109,7 +2466,7 @@ export interface ReviveArgs {
 
 /** Sessions, oldest first; then the interrupted ones that cannot be resumed, as `skipped`. */
 export interface ReviveResult {
-  items: Array<RevivedSessionItem>;
+  items?: Array<RevivedSessionItem>;
 }
 
 /** One session. ``status``: `revived` (the agent came up with this session), `started` (not verified in time),
@@ -2117,10 +2474,10 @@ export interface ReviveResult {
     `window` or `session`; ``pane`` is the pane it runs in now. ``verdict`` is the policy's verdict on a planned one. */
 export interface RevivedSessionItem {
   session: number;
-  agent: string;
-  external_id: string;
-  cwd: string;
-  command: string;
+  agent?: string;
+  external_id?: string;
+  cwd?: string;
+  command?: string;
   status: "failed" | "planned" | "revived" | "skipped" | "started";
   where?: "" | "pane" | "session" | "window";
   pane?: number | null;
@@ -2141,57 +2498,58 @@ export interface RevokePermitResult {
 
 /** ``agent`` is empty for a rule that applies to every pane; ``is_disabled``: disabled in the settings. */
 export interface RuleItem {
-  id: string;
-  pack: string;
-  agent: string;
-  scope: string;
-  severity: string;
-  event: string;
-  remedy: string;
-  why: string;
-  is_disabled: boolean;
+  id?: string;
+  pack?: string;
+  agent?: string;
+  scope?: string;
+  severity?: string;
+  event?: string;
+  remedy?: string;
+  why?: string;
+  is_disabled?: boolean;
 }
 
 /** ``packs`` are in load order; ``troubles`` are the errors of rules that could not be loaded. */
 export interface RuleListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: RulesSummary;
-  packs: Array<RulePackItem>;
-  troubles: Array<string>;
-  items: Array<RuleItem>;
+  packs?: Array<RulePackItem>;
+  troubles?: Array<string>;
+  items?: Array<RuleItem>;
 }
 
 /** ``rules`` counts the active ones. */
 export interface RulePackItem {
-  name: string;
-  version: string;
-  origin: string;
-  folder: string;
+  name?: string;
+  version?: string;
+  origin?: string;
+  folder?: string;
   rules: number;
 }
 
 /** A problem with one file. Its rule is not active; all others are. */
 export interface RuleProblem {
-  file: string;
+  file?: string;
   line?: number | null;
   key?: string;
   rule?: string;
-  why: string;
+  why?: string;
 }
 
 /** ``line`` is the line where the match ends, from 1; null if the rule does not match. */
 export interface RuleTestItem {
-  rule: string;
-  pack: string;
-  matched: boolean;
-  line: number | null;
-  event: string;
-  severity: string;
-  captures: Record<string, string>;
-  is_disabled: boolean;
-  match_trace: MatchTrace | null;
+  rule?: string;
+  pack?: string;
+  matched?: boolean;
+  line?: number | null;
+  event?: string;
+  severity?: string;
+  captures?: Record<string, string>;
+  is_disabled?: boolean;
+  match_trace?: MatchTrace | null;
 }
 
 /** Choose the rules. */
@@ -2204,9 +2562,9 @@ export interface RulesLintArgs {
     ones, such as a probably misspelled agent or workflow. */
 export interface RulesLintResult {
   rules: number;
-  packs: Array<string>;
-  troubles: Array<RuleProblem>;
-  doubts: Array<RuleProblem>;
+  packs?: Array<string>;
+  troubles?: Array<RuleProblem>;
+  doubts?: Array<RuleProblem>;
 }
 
 /** Choose the rules. */
@@ -2227,33 +2585,33 @@ export interface RulesShowArgs {
 
 /** ``replaces`` are the packs whose rule with this id it replaces. */
 export interface RulesShowResult {
-  id: string;
-  pack: string;
-  since: string;
-  agent: string;
-  versions: string;
-  scope: string;
-  part: string;
-  anchors: Array<string>;
-  pattern: string;
-  severity: string;
-  event: string;
-  state: string | null;
-  flag: string | null;
+  id?: string;
+  pack?: string;
+  since?: string;
+  agent?: string;
+  versions?: string;
+  scope?: string;
+  part?: string;
+  anchors?: Array<string>;
+  pattern?: string;
+  severity?: string;
+  event?: string;
+  state?: string | null;
+  flag?: string | null;
   confidence: number;
   cooldown: number;
-  remedy: string;
-  why: string;
-  hits: Array<MatchingExample>;
-  misses: Array<NonMatchingExample>;
-  is_disabled: boolean;
-  replaces: Array<string>;
+  remedy?: string;
+  why?: string;
+  hits?: Array<MatchingExample>;
+  misses?: Array<NonMatchingExample>;
+  is_disabled?: boolean;
+  replaces?: Array<string>;
 }
 
 export interface RulesSummary {
   rules: number;
   disabled: number;
-  by_pack: Record<string, number>;
+  by_pack?: Record<string, number>;
 }
 
 /** The text, and the rules to test. */
@@ -2278,7 +2636,7 @@ export interface RulesTestArgs {
 export interface RulesTestResult {
   tried: number;
   matched: number;
-  items: Array<RuleTestItem>;
+  items?: Array<RuleTestItem>;
 }
 
 /** The run right after the request; the effect may take a moment. */
@@ -2289,36 +2647,42 @@ export interface RunChangeResult {
 /** ``why`` is how it ended or what it waits for; ``plan`` is what a paused run does next, at ``due_at``. */
 export interface RunItem {
   id: number;
-  workflow: string;
-  version: number;
+  workflow?: string;
+  /** Only with `--full` or `--fields`. */
+  version?: number;
   status: "cancelled" | "completed" | "failed" | "paused" | "running" | "waiting";
-  why: string;
-  plan: string;
-  origin: string;
-  event: number | null;
-  pane: number | null;
-  agent: string;
-  mode: "ask" | "off" | "on";
-  began_at: string;
-  ended_at: string | null;
-  due_at: string | null;
+  why?: string;
+  plan?: string;
+  /** Only with `--full` or `--fields`. */
+  origin?: string;
+  event?: number | null;
+  pane?: number | null;
+  agent?: string;
+  /** Only with `--full` or `--fields`. */
+  mode?: "ask" | "off" | "on";
+  /** Only with `--full` or `--fields`. */
+  began_at?: string;
+  ended_at?: string | null;
+  due_at?: string | null;
   age: number;
-  facts: Record<string, unknown>;
-  correlation: string;
+  facts?: Record<string, unknown>;
+  /** Only with `--full` or `--fields`. */
+  correlation?: string;
 }
 
 /** The newest runs, oldest first. */
 export interface RunListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: RunsSummary;
-  items: Array<RunItem>;
+  items?: Array<RunItem>;
 }
 
 export interface RunsSummary {
   runs: number;
-  by_status: Record<string, number>;
+  by_status?: Record<string, number>;
 }
 
 /** ``cursor_x`` and ``cursor_y`` count from 0 at the top left.
@@ -2326,13 +2690,15 @@ export interface RunsSummary {
     ``screen`` is the id of a stored screen; the rows in ``left_out`` were not stored, because users type there. */
 export interface ScreenText {
   identity: PaneIdentity;
-  at: string;
-  rows: Array<string>;
-  width: number;
-  height: number;
+  at?: string;
+  rows?: Array<string>;
+  /** Only with `--full` or `--fields`. */
+  width?: number;
+  /** Only with `--full` or `--fields`. */
+  height?: number;
   cursor_x: number;
   cursor_y: number;
-  is_alternate: boolean;
+  is_alternate?: boolean;
   screen?: number | null;
   left_out?: Array<number>;
 }
@@ -2359,19 +2725,21 @@ export interface SearchHistoryArgs {
 
 /** The pane, the keys and preconditions. */
 export interface SendKeysArgs {
-  /** Show the policy decision and the action without executing it. */
+  /** Say what the call would do, and its exit status; execute nothing. */
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
   /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
-  /** Owner of the reservation to act under. */
+  /** Owner of the reservation to act under; default: you. */
   owner?: string;
-  /** Wait this many seconds for approval, if it is required. */
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
   wait_answer_secs?: number;
-  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
   force_stale?: boolean;
-  /** Require this agent process: the `runtime` of `visor status` and of events. */
+  /** Require this agent process: `runtime` of `visor status` and events. */
   if_runtime?: number | null;
   /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
@@ -2381,7 +2749,7 @@ export interface SendKeysArgs {
   if_screen?: string | null;
   /** Require a shell at its prompt. */
   if_prompt?: boolean;
-  /** Require that the program reported `ready` since its last command started. */
+  /** Require that the program reported `ready` since its last command began. */
   if_ready?: boolean;
   /** Require that the last lines match this pattern. */
   if_tail?: string | null;
@@ -2397,19 +2765,21 @@ export interface SendKeysArgs {
 
 /** The pane, the text and preconditions. */
 export interface SendTextArgs {
-  /** Show the policy decision and the action without executing it. */
+  /** Say what the call would do, and its exit status; execute nothing. */
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
   /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
-  /** Owner of the reservation to act under. */
+  /** Owner of the reservation to act under; default: you. */
   owner?: string;
-  /** Wait this many seconds for approval, if it is required. */
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
   wait_answer_secs?: number;
-  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
   force_stale?: boolean;
-  /** Require this agent process: the `runtime` of `visor status` and of events. */
+  /** Require this agent process: `runtime` of `visor status` and events. */
   if_runtime?: number | null;
   /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
   if_state?: string | null;
@@ -2419,7 +2789,7 @@ export interface SendTextArgs {
   if_screen?: string | null;
   /** Require a shell at its prompt. */
   if_prompt?: boolean;
-  /** Require that the program reported `ready` since its last command started. */
+  /** Require that the program reported `ready` since its last command began. */
   if_ready?: boolean;
   /** Require that the last lines match this pattern. */
   if_tail?: string | null;
@@ -2435,14 +2805,16 @@ export interface SendTextArgs {
   stdin?: boolean;
   /** Read the text from this file; `-` for stdin. */
   file?: string | null;
-  /** Type the text without pressing Enter. */
+  /** Type it without pressing Enter. */
   no_newline?: boolean;
-  /** Idempotency key: a repeated call with the same key types nothing. */
+  /** Idempotency key: a repeat types nothing. */
   key?: string;
-  /** Send to the program that reads input, not to a shell at its prompt. */
+  /** Send to the program that reads input, not to a prompt. */
   program?: boolean;
-  /** With --program: also if it is a full-screen program. */
+  /** With --program: also to a full-screen program. */
   into_screen?: boolean;
+  /** You see an empty prompt; for shells without marks. */
+  at_prompt?: boolean;
   /** After delivery, wait until a line contains this text. */
   wait_for?: string | null;
   /** --wait-for is a regular expression (RE2 syntax). */
@@ -2451,15 +2823,17 @@ export interface SendTextArgs {
   timeout_secs?: number;
 }
 
-/** ``status`` is `delivered` (accepted by the program), `typed_not_submitted` (still in the input), `unknown` (could
-    not be verified; not retried), or `foreseen` (dry run). ``is_repeated``: the ``key`` was used before, and this is
-    the outcome of that call. ``would_type`` is the text of a dry run as a Python literal.
+/** ``status`` is `delivered` (accepted by the program), `queued` (shown in the queue of a working agent),
+    `typed_not_submitted` (still in the input), `unknown` (could not be verified; not retried), or `foreseen` (dry run).
+    ``is_repeated``: the ``key`` was used before, and this is the outcome of that call. ``would_type`` is the text of a
+    dry run as a Python literal, null if it would not be typed.
 
     ``pattern_matched`` is null without `--wait-for`; ``wait_ended`` says how the wait ended. */
 export interface SendTextResult {
-  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
+  status: "delivered" | "done" | "failed" | "foreseen" | "queued" | "suppressed" | "typed_not_submitted" | "unknown";
   why?: string;
   text?: string;
+  /** Only with `--full` or `--fields`. */
   correlation?: string;
   pane?: PaneIdentity | null;
   foreseen?: DryRunResult | null;
@@ -2476,10 +2850,10 @@ export interface SendTextResult {
 
 /** A multiplexer server. ``client`` is how commands are sent: native, plain (one process each), or none. */
 export interface ServerHealth {
-  target: string;
-  socket: string;
-  mux_ok: boolean;
-  client: string;
+  target?: string;
+  socket?: string;
+  mux_ok?: boolean;
+  client?: string;
   panes: number;
   attached_sessions?: number;
   detail?: string;
@@ -2487,69 +2861,84 @@ export interface ServerHealth {
 }
 
 export interface SessionIdentity {
-  target: string;
-  session_name: string;
+  target?: string;
+  session_name?: string;
 }
 
 /** ``agent_states`` is set with `--agent-summary`. Sessions merged by name may have several targets; then
     ``identity.target`` is empty. */
 export interface SessionItem {
-  agents: number;
-  top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
-  waiting: number;
-  running: number;
-  needs_action: number;
-  by_state: Record<string, number>;
-  by_agent: Record<string, number>;
-  server: string;
-  panes: Array<number>;
-  representative: number;
-  title: string;
-  state_age: number | null;
-  tokens: number | null;
-  cost: number | null;
-  cost_is_estimated: boolean;
-  context_used: number | null;
-  by_activity: Record<string, number>;
-  last_output_at: string | null;
-  last_output_age: number | null;
-  gaps: number;
+  agents?: number;
+  top_state?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  /** Only with `--full` or `--fields`. */
+  waiting?: number;
+  /** Only with `--full` or `--fields`. */
+  running?: number;
+  needs_action?: number;
+  by_state?: Record<string, number>;
+  /** Only with `--full` or `--fields`. */
+  by_agent?: Record<string, number>;
+  /** Only with `--full` or `--fields`. */
+  server?: string;
+  panes?: Array<number>;
+  /** Only with `--full` or `--fields`. */
+  representative?: number;
+  title?: string;
+  state_age?: number | null;
+  /** Only with `--full` or `--fields`. */
+  tokens?: number | null;
+  /** Only with `--full` or `--fields`. */
+  cost?: number | null;
+  /** Only with `--full` or `--fields`. */
+  cost_is_estimated?: boolean;
+  /** Only with `--full` or `--fields`. */
+  context_used?: number | null;
+  /** Only with `--full` or `--fields`. */
+  by_activity?: Record<string, number>;
+  /** Only with `--full` or `--fields`. */
+  last_output_at?: string | null;
+  /** Only with `--full` or `--fields`. */
+  last_output_age?: number | null;
+  gaps?: number;
   identity: SessionIdentity;
   attached: number;
   windows: number;
-  by_target: Record<string, number>;
-  agent_states: Record<string, Record<string, number>>;
+  by_target?: Record<string, number>;
+  agent_states?: Record<string, Record<string, number>>;
 }
 
 /** Sessions, by server and name. */
 export interface SessionListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: SessionsSummary;
-  items: Array<SessionItem>;
+  items?: Array<SessionItem>;
 }
 
 export interface SessionsSummary {
   sessions: number;
   windows: number;
   panes: number;
-  by_target: Record<string, number>;
+  by_target?: Record<string, number>;
 }
 
 /** The pane and its new title. */
 export interface SetTitleArgs {
-  /** Show the policy decision and the action without executing it. */
+  /** Say what the call would do, and its exit status; execute nothing. */
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
   /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
-  /** Owner of the reservation to act under. */
+  /** Owner of the reservation to act under; default: you. */
   owner?: string;
-  /** Wait this many seconds for approval, if it is required. */
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
   wait_answer_secs?: number;
-  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
   force_stale?: boolean;
   /** The pane: id, %id or session:window.pane. */
   pane: string;
@@ -2559,11 +2948,12 @@ export interface SetTitleArgs {
 
 /** ``origin`` is `default`, `file` or `environment`; ``value`` is formatted as in the config file. */
 export interface SettingItem {
-  name: string;
-  value: string;
-  origin: string;
-  env: string;
-  doc: string;
+  name?: string;
+  key?: string;
+  value?: string;
+  origin?: string;
+  env?: string;
+  doc?: string;
 }
 
 /** Choose agents, scope and direction. */
@@ -2584,8 +2974,9 @@ export interface SetupAgentsArgs {
 
 /** ``script`` is the path of the script that all hooks run. */
 export interface SetupAgentsResult {
-  script: string;
-  items: Array<HookSetupItem>;
+  script?: string;
+  items?: Array<HookSetupItem>;
+  searched?: Record<string, string>;
 }
 
 /** Choose the shell and the direction. */
@@ -2603,7 +2994,7 @@ export interface SetupShellArgs {
 /** ``kept`` is the path of the backup, ``snippet`` the shell code of `--print`. */
 export interface SetupShellResult {
   shell: "bash" | "fish" | "zsh";
-  path: string;
+  path?: string;
   outcome: "installed" | "printed" | "removed" | "unchanged" | "updated";
   kept?: string | null;
   warning?: string | null;
@@ -2616,8 +3007,8 @@ export interface SetupTmuxArgs {
 
 /** ``is_seen`` is false without a daemon that knows the servers' options. */
 export interface SetupTmuxResult {
-  is_seen: boolean;
-  items: Array<TmuxAdviceItem>;
+  is_seen?: boolean;
+  items?: Array<TmuxAdviceItem>;
 }
 
 /** The agent suggested by each trace; empty if none. */
@@ -2634,62 +3025,65 @@ export interface SignatureInputs {
     ``heard_at`` is the time of its last signal. ``lag`` is seconds from the time that the agent reported to ours.
     ``dropped`` counts signals that changed nothing. */
 export interface SourceItem {
-  agent: string;
-  source: string;
-  where: string;
+  agent?: string;
+  source?: string;
+  where?: string;
   status: "absent" | "down" | "quiet" | "well";
-  detail: string;
-  heard_at: string | null;
-  heard_age: number | null;
-  records: number;
-  signals: number;
-  dropped: number;
-  lag: number | null;
+  detail?: string;
+  heard_at?: string | null;
+  heard_age?: number | null;
+  records?: number;
+  signals?: number;
+  dropped?: number;
+  lag?: number | null;
 }
 
 /** Sources, by agent. */
 export interface SourceListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: SourcesSummary;
-  items: Array<SourceItem>;
+  items?: Array<SourceItem>;
 }
 
 /** One source: the state that it last reported (``said``), since when, and its role in the decision. */
 export interface SourceReadingItem {
-  source: string;
+  source?: string;
   tier: "deterministic" | "heuristic";
   rank: number;
   role: "agrees" | "contradicts" | "decides" | "down" | "gap" | "overtaken" | "silent" | "stale" | "suppressed" | "unsettled";
-  meaning: string;
-  said: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
-  since: string | null;
+  meaning?: string;
+  said?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  since?: string | null;
   age: number;
-  evidence: EvidenceItem | null;
+  evidence?: EvidenceItem | null;
 }
 
 export interface SourcesSummary {
   sources: number;
-  by_status: Record<string, number>;
-  by_agent: Record<string, number>;
+  by_status?: Record<string, number>;
+  by_agent?: Record<string, number>;
 }
 
 /** The program, and where to start it. */
 export interface SpawnArgs {
-  /** Show the policy decision and the action without executing it. */
+  /** Say what the call would do, and its exit status; execute nothing. */
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
   /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
-  /** Owner of the reservation to act under. */
+  /** Owner of the reservation to act under; default: you. */
   owner?: string;
-  /** Wait this many seconds for approval, if it is required. */
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
   wait_answer_secs?: number;
-  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
   force_stale?: boolean;
-  /** Working directory. */
+  /** Working directory; default: yours. */
   cwd?: string;
   /** Environment variable NAME=value; may be repeated. */
   env?: Array<string>;
@@ -2707,15 +3101,16 @@ export interface SpawnArgs {
   beside?: string | null;
   /** Place the panes side by side. */
   horizontal?: boolean;
-  /** Socket of the tmux server, if there are several. */
+  /** Name or path of the tmux server's socket, if there are several. */
   server?: string;
 }
 
 /** ``pane`` is the pane given by --beside; ``new`` is the new pane, null if it was not discovered in time. */
 export interface SpawnResult {
-  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
+  status: "delivered" | "done" | "failed" | "foreseen" | "queued" | "suppressed" | "typed_not_submitted" | "unknown";
   why?: string;
   text?: string;
+  /** Only with `--full` or `--fields`. */
   correlation?: string;
   pane?: PaneIdentity | null;
   foreseen?: DryRunResult | null;
@@ -2726,17 +3121,19 @@ export interface SpawnResult {
 
 /** The pane to split, and the program to start. */
 export interface SplitArgs {
-  /** Show the policy decision and the action without executing it. */
+  /** Say what the call would do, and its exit status; execute nothing. */
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
   /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
-  /** Owner of the reservation to act under. */
+  /** Owner of the reservation to act under; default: you. */
   owner?: string;
-  /** Wait this many seconds for approval, if it is required. */
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
   wait_answer_secs?: number;
-  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
   force_stale?: boolean;
   /** Working directory. */
   cwd?: string;
@@ -2771,53 +3168,63 @@ export interface StatusArgs {
 }
 
 /** ``items`` are the agents that need a person, most urgent first, then longest waiting; those with ``needs_action``
-    cannot continue without one. ``down`` are the sources that cannot be read. */
+    cannot continue without one. ``requests`` are the open requests in the inbox. ``down`` are the sources that cannot
+    be read. ``versions`` are the running programs. */
 export interface StatusReport {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: StatusSummary;
-  items: Array<AgentRow>;
-  groups: Array<AgentGroupItem>;
-  down: Array<SourceItem>;
+  items?: Array<AgentRow>;
+  /** Only with `--full` or `--fields`. */
+  groups?: Array<AgentGroupItem>;
+  down?: Array<SourceItem>;
+  /** Only with `--full` or `--fields`. */
+  versions?: Array<AgentVersionItem>;
+  requests?: Array<OpenRequestItem>;
 }
 
 export interface StatusSummary {
-  agents: number;
-  top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
-  waiting: number;
-  running: number;
-  needs_action: number;
-  by_state: Record<string, number>;
-  by_agent: Record<string, number>;
+  agents?: number;
+  top_state?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  /** Only with `--full` or `--fields`. */
+  waiting?: number;
+  /** Only with `--full` or `--fields`. */
+  running?: number;
+  needs_action?: number;
+  by_state?: Record<string, number>;
+  /** Only with `--full` or `--fields`. */
+  by_agent?: Record<string, number>;
   panes: number;
-  by_target: Record<string, number>;
+  /** Only with `--full` or `--fields`. */
+  by_target?: Record<string, number>;
 }
 
 /** ``given`` is the input of the step, ``came`` its output; both redacted. */
 export interface StepItem {
   number: number;
-  kind: string;
-  name: string;
+  kind?: string;
+  name?: string;
   status: "completed" | "failed" | "retry" | "running" | "skipped";
   attempt: number;
-  began_at: string;
-  ended_at: string | null;
-  why: string;
+  began_at?: string;
+  ended_at?: string | null;
+  why?: string;
   given: unknown;
   came: unknown;
 }
 
 export interface TextLine {
   number: number;
-  at: string;
-  text: string;
+  at?: string;
+  text?: string;
 }
 
 /** One line for tmux.conf. ``now`` is the current state; ``is_followed`` is null if that is unknown. */
 export interface TmuxAdviceItem {
-  line: string;
-  why: string;
+  line?: string;
+  why?: string;
   now?: string;
   is_followed?: boolean | null;
 }
@@ -2832,8 +3239,8 @@ export interface TmuxStatusArgs {
 
 /** ``text`` is empty without agents or without a daemon. */
 export interface TmuxStatusLine {
-  text: string;
-  numbers: Record<string, number>;
+  text?: string;
+  numbers?: Record<string, number>;
 }
 
 /** Tokens by price class. ``cached`` were read from the prompt cache, ``written`` were written to it. */
@@ -2882,38 +3289,41 @@ export interface TraceSpan {
 /** One stage of matching. ``hits`` are labels within the rule, such as `anchors[0]`. */
 export interface TraceStage {
   stage: "agent" | "anchor" | "captures" | "regex";
-  matched: boolean;
+  matched?: boolean;
   hits?: Array<string>;
 }
 
 /** Choose the action. */
 export interface UndoArgs {
-  /** Show the policy decision and the action without executing it. */
+  /** Say what the call would do, and its exit status; execute nothing. */
   dry_run?: boolean;
   /** Approve the action, if it requires approval (terminal only). */
   yes?: boolean;
   /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
   yes_for_session?: boolean;
-  /** Owner of the reservation to act under. */
+  /** Owner of the reservation to act under; default: you. */
   owner?: string;
-  /** Wait this many seconds for approval, if it is required. */
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
   wait_answer_secs?: number;
-  /** Execute even if the pane's state is outdated or incomplete; this is logged. */
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
   force_stale?: boolean;
-  /** The action's `correlation`, or `last`: your own last action. */
+  /** The action's ID in `visor audit`, its `correlation`, or `last`: your own last action. */
   which?: string;
 }
 
 /** ``undoes`` is the correlation of the undone action, ``what`` describes the inverse action. */
 export interface UndoResult {
-  status: "delivered" | "done" | "failed" | "foreseen" | "suppressed" | "typed_not_submitted" | "unknown";
+  status: "delivered" | "done" | "failed" | "foreseen" | "queued" | "suppressed" | "typed_not_submitted" | "unknown";
   why?: string;
   text?: string;
+  /** Only with `--full` or `--fields`. */
   correlation?: string;
   pane?: PaneIdentity | null;
   foreseen?: DryRunResult | null;
-  undoes: string;
-  what: string;
+  undoes?: string;
+  what?: string;
 }
 
 /** Takes no arguments. */
@@ -2922,10 +3332,10 @@ export interface VersionArgs {
 
 /** ``schema_version`` is the version of the JSON envelope. */
 export interface VersionResult {
-  version: string;
+  version?: string;
   schema_version: number;
-  python: string;
-  platform: string;
+  python?: string;
+  platform?: string;
 }
 
 /** Exactly one condition: a pattern, `--command-finished`, `--state`, `--gone` or `--quiet-for`. */
@@ -2959,7 +3369,7 @@ export interface WaitForResult {
   identity: PaneIdentity;
   outcome: "died" | "finished" | "gone" | "lost" | "matched" | "quiet" | "state";
   waited_secs: number;
-  cursor: string;
+  cursor?: string;
   line?: TextLine | null;
   pending?: string | null;
   shown?: string | null;
@@ -3004,6 +3414,10 @@ export interface WatchEventsArgs {
   kind?: string | null;
   /** Print the stored events, then exit. */
   once?: boolean;
+  /** Exit after this many events; 0: no limit. */
+  limit?: number;
+  /** Exit after this many seconds; 0: never. */
+  timeout_secs?: number;
   /** Only detections that have not been handled. */
   unhandled?: boolean;
   /** Only detections of this type, such as usage.reached, or a glob such as usage.*. */
@@ -3021,8 +3435,8 @@ export interface WatchEventsArgs {
     agents or of one ``place``. ``cursor`` is where to resume. */
 export interface WatchItem {
   kind: "agent_began" | "agent_ended" | "state" | "state_changed" | "summary_changed";
-  at: string;
-  cursor: string;
+  at?: string;
+  cursor?: string;
   pane?: number | null;
   name?: string;
   agent?: AgentRow | null;
@@ -3033,52 +3447,66 @@ export interface WatchItem {
 }
 
 export interface WindowIdentity {
-  target: string;
-  session_name: string;
-  window_id: string;
+  target?: string;
+  session_name?: string;
+  window_id?: string;
 }
 
 /** ``agent_rows`` is set with `--with-agent-status`. */
 export interface WindowItem {
-  agents: number;
-  top_state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
-  waiting: number;
-  running: number;
-  needs_action: number;
-  by_state: Record<string, number>;
-  by_agent: Record<string, number>;
-  server: string;
-  panes: Array<number>;
-  representative: number;
-  title: string;
-  state_age: number | null;
-  tokens: number | null;
-  cost: number | null;
-  cost_is_estimated: boolean;
-  context_used: number | null;
-  by_activity: Record<string, number>;
-  last_output_at: string | null;
-  last_output_age: number | null;
-  gaps: number;
+  agents?: number;
+  top_state?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  /** Only with `--full` or `--fields`. */
+  waiting?: number;
+  /** Only with `--full` or `--fields`. */
+  running?: number;
+  needs_action?: number;
+  by_state?: Record<string, number>;
+  /** Only with `--full` or `--fields`. */
+  by_agent?: Record<string, number>;
+  /** Only with `--full` or `--fields`. */
+  server?: string;
+  panes?: Array<number>;
+  /** Only with `--full` or `--fields`. */
+  representative?: number;
+  title?: string;
+  state_age?: number | null;
+  /** Only with `--full` or `--fields`. */
+  tokens?: number | null;
+  /** Only with `--full` or `--fields`. */
+  cost?: number | null;
+  /** Only with `--full` or `--fields`. */
+  cost_is_estimated?: boolean;
+  /** Only with `--full` or `--fields`. */
+  context_used?: number | null;
+  /** Only with `--full` or `--fields`. */
+  by_activity?: Record<string, number>;
+  /** Only with `--full` or `--fields`. */
+  last_output_at?: string | null;
+  /** Only with `--full` or `--fields`. */
+  last_output_age?: number | null;
+  gaps?: number;
   identity: WindowIdentity;
   index: number;
-  name: string;
+  name?: string;
   agent_rows?: Array<AgentRow>;
 }
 
 /** Windows, by server, session and index. */
 export interface WindowListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: WindowsSummary;
-  items: Array<WindowItem>;
+  items?: Array<WindowItem>;
 }
 
 export interface WindowsSummary {
   windows: number;
   panes: number;
-  by_target: Record<string, number>;
+  /** Only with `--full` or `--fields`. */
+  by_target?: Record<string, number>;
 }
 
 /** The workflow run, and the reason. */
@@ -3099,10 +3527,10 @@ export interface WorkflowDryRunArgs {
 
 /** ``ends`` is how the run would end. */
 export interface WorkflowDryRunResult {
-  workflow: string;
+  workflow?: string;
   pane: number;
-  steps: Array<DryRunStepItem>;
-  ends: string;
+  steps?: Array<DryRunStepItem>;
+  ends?: string;
 }
 
 /** Choose the run. */
@@ -3114,20 +3542,20 @@ export interface WorkflowHistoryArgs {
 /** The journal of a run; each step is stored before it is executed, and again with its result. */
 export interface WorkflowHistoryResult {
   run: RunItem;
-  steps: Array<StepItem>;
+  steps?: Array<StepItem>;
 }
 
 /** ``mode`` is the effective mode. ``events`` start the workflow; without any, it is only started by command.
     ``doubts`` are warnings: unknown events, agents or rules in its file. */
 export interface WorkflowItem {
-  name: string;
+  name?: string;
   mode: "ask" | "off" | "on";
-  events: Array<string>;
-  agents: Array<string>;
+  events?: Array<string>;
+  agents?: Array<string>;
   priority: number;
   version: number;
-  origin: string;
-  summary: string;
+  origin?: string;
+  summary?: string;
   doubts?: Array<string>;
 }
 
@@ -3138,10 +3566,11 @@ export interface WorkflowListArgs {
 /** Workflows, in the order in which an event is offered to them. */
 export interface WorkflowListing {
   schema_version?: number;
-  generated_at: string;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
   filters?: Record<string, string | number | boolean>;
   summary: WorkflowsSummary;
-  items: Array<WorkflowItem>;
+  items?: Array<WorkflowItem>;
   broken?: Array<BrokenWorkflowFile>;
 }
 
@@ -3167,13 +3596,18 @@ export interface WorkflowRunArgs {
   pane: string;
   /** Start even without an event to handle; policy, lock and guards still apply. */
   force?: boolean;
+  /** Wait up to this many seconds for the run to end or to pause. */
+  wait?: number;
   /** Show each step and its verdict without doing anything. */
   dry_run?: boolean;
 }
 
-/** ``run`` is the started run, ``rehearsal`` the steps of a dry run; the other one is null. */
+/** ``run`` is the started run, ``rehearsal`` the steps of a dry run; the other one is null. ``happened`` says in a
+    sentence how far the run is, ``changed`` lists the actions that it executed so far. */
 export interface WorkflowRunResult {
   run?: RunItem | null;
+  happened?: string;
+  changed?: Array<string>;
   rehearsal?: WorkflowDryRunResult | null;
 }
 
@@ -3187,20 +3621,20 @@ export interface WorkflowShowArgs {
     older than ``fresh_for`` seconds. ``steps`` are those of a workflow file; ``doubts`` are warnings: unknown events,
     agents or rules. */
 export interface WorkflowShowResult {
-  name: string;
+  name?: string;
   version: number;
-  summary: string;
-  origin: string;
+  summary?: string;
+  origin?: string;
   mode: "ask" | "off" | "on";
-  events: Array<string>;
-  agents: Array<string>;
-  rules: Array<string>;
+  events?: Array<string>;
+  agents?: Array<string>;
+  rules?: Array<string>;
   severity: "critical" | "error" | "info" | "warning";
   fresh_for: number;
   priority: number;
   timeout: number;
-  takes_pane: boolean;
-  steps: Array<string>;
+  takes_pane?: boolean;
+  steps?: Array<string>;
   doubts?: Array<string>;
 }
 
@@ -3228,7 +3662,7 @@ export interface WorkflowStatusArgs {
 
 export interface WorkflowsSummary {
   workflows: number;
-  by_mode: Record<string, number>;
+  by_mode?: Record<string, number>;
   broken: number;
 }
 
@@ -3242,6 +3676,9 @@ export interface Ops {
   watch: { input: WatchArgs; items: WatchItem };
   agents_list: { input: AgentsListArgs; output: AgentProgramListing };
   agents_sessions: { input: AgentsSessionsArgs; output: AgentSessionListing };
+  agents_new: { input: DescribeAgentArgs; output: DescribeAgentResult };
+  agents_record: { input: RecordAgentArgs; items: PaneRecordingLine };
+  agents_test: { input: AgentsTestArgs; output: DescriptionCheck };
   list_sources: { input: ListSourcesArgs; output: SourceListing };
   tmux_status: { input: TmuxStatusArgs; output: TmuxStatusLine };
   get_text: { input: GetTextArgs; output: PaneText };
@@ -3280,7 +3717,7 @@ export interface Ops {
   list_reservations: { input: ListReservationsArgs; output: ReservationListing };
   inbox: { input: InboxArgs; output: InboxListing };
   approve: { input: ApproveArgs; output: ApproveResult };
-  deny: { input: DenyArgs; output: ApprovalItem };
+  deny: { input: DenyArgs; output: DenyResult };
   list_permits: { input: ListPermitsArgs; output: PermitListing };
   revoke_permit: { input: RevokePermitArgs; output: RevokePermitResult };
   audit: { input: AuditArgs; output: AuditListing };
@@ -3315,6 +3752,7 @@ export interface Ops {
   hook_permission: { input: HookPermissionArgs; output: PermissionAnswer };
   config_init: { input: ConfigInitArgs; output: ConfigInitResult };
   config_show: { input: ConfigShowArgs; output: ConfigShowResult };
+  config_get: { input: ConfigGetArgs; output: ConfigGetResult };
   config_set: { input: ConfigSetArgs; output: ConfigChangeResult };
   config_unset: { input: ConfigUnsetArgs; output: ConfigChangeResult };
   config_reload: { input: ConfigReloadArgs; output: ConfigReloadResult };

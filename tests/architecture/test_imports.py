@@ -12,8 +12,8 @@ from tests.architecture.source import ROOT, SOURCE, Module, modules, sample, wit
 
 SIDE_EFFECTS = ("asyncio", "sqlite3", "apsw", "subprocess", "socket", "time", "random")
 PURE = ("model", "redaction", "terminal", "detection.scanner", "agents.state", "policy", "regex.engine")
-PURE += ("search.parser", "search.lexer", "search.query_tree", "search.line_match")
-VALUES = ("model", "errors", "clock", "settings", "redaction", "__version__")
+PURE += ("search.parser", "search.lexer", "search.query_tree")
+VALUES = ("model", "errors", "clock", "settings", "settings_file", "redaction", "__version__")
 FRONTEND_IMPORTS = (
     "frontends",
     "client",

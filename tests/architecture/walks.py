@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 from termvisor.testing.visor_instance import VisorInstance
@@ -30,6 +31,8 @@ from tests.live.terminal_user import TerminalUser, open_terminal_user
 TRACING = ROOT / "tests" / "architecture" / "tracing"
 IDLE_S = 12.0
 """Long enough for one pass of every periodic task that an idle daemon runs within seconds."""
+SETTLE_S = 0.3
+"""For what follows the stored line (an older snapshot is deleted) and the answered request (keys are typed)."""
 
 
 class TracedInstance:
@@ -82,22 +85,31 @@ def trace_flows(traced: TracedInstance, scene: WatchedTmux, user: TerminalUser) 
     The flow "turn" is an agent's turn without a permission request, the base of that flow.
     """
     visor = traced.visor
-    with traced.trace() as files:
-        # A line is stored once it has scrolled off the screen.
-        scene.tmux.type_line(user.shell_pane, "echo alba''tross; seq 200")
-        wait_until(lambda: _has_row(visor, "SELECT 1 FROM block WHERE text GLOB '*albatross*'"))
-    yield "capture", files
-    with traced.trace() as files:
-        visor.call_robot("search", "albatross")
-    yield "search", files
-    # The first action builds the gate; the second one shows what every send passes.
-    user.run_command(f"visor send {user.pane_id} true")
-    user.wait_for_text("delivered")
-    user.wait_for_prompt()
-    with traced.trace() as files:
-        user.type_command(f"visor send {user.pane_id} true")
-        user.wait_for_text("delivered")
-    yield "send", files
+    # Beside the first output after a pause the daemon also lists panes and scans processes, by intervals of its own.
+    # What all of several outputs and searches in quick succession pass is the way of the byte.
+    captures, searches = [], []
+    for word in ("albatross", "cormorant", "nightjar"):
+        with traced.trace() as files:
+            # A line is stored once it has scrolled off the screen. Builtins only: a process would cause a scan.
+            scene.tmux.type_line(user.shell_pane, f"echo {word[:4]}''{word[4:]}; for i in {{1..200}}; do echo $i; done")
+            wait_until(partial(_has_row, visor, "SELECT 1 FROM block WHERE text GLOB ?", f"*{word}*"))
+            time.sleep(SETTLE_S)
+        captures.append(files)
+    for _ in captures:
+        with traced.trace() as files:
+            visor.call_robot("search", "albatross")
+        searches.append(files)
+    yield "capture", _intersect(captures)
+    yield "search", _intersect(searches)
+    # The first action builds the gate; the others show what every send passes.
+    sends = []
+    for _ in range(4):
+        user.wait_for_prompt()
+        with traced.trace() as files:
+            user.type_command(f"visor send {user.pane_id} true")
+            user.wait_for_text("delivered")
+        sends.append(files)
+    yield "send", _intersect(sends[1:])
     yield from _trace_agent(traced, scene, user)
     workflow = Path(visor.paths.config_dir, "workflows", "leave_note.yaml")
     workflow.parent.mkdir(exist_ok=True)
@@ -129,7 +141,13 @@ def _trace_agent(traced: TracedInstance, scene: WatchedTmux, user: TerminalUser)
         scene.tmux.type_line(pane, "rename Basket to Cart")
         user.type_command(f"visor approve {_wait_for_request(visor)}")
         wait_until(lambda: not visor.call_robot("inbox")["items"])
+        time.sleep(SETTLE_S)
     yield "permission request", files
+
+
+def _intersect(traces: list[list[str]]) -> list[str]:
+    """Return the files that are in all traces."""
+    return [name for name in traces[0] if all(name in other for other in traces)]
 
 
 def _wait_for_request(visor: VisorInstance) -> int:

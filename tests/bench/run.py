@@ -10,6 +10,7 @@ import json
 import sys
 from pathlib import Path
 
+from tests.accuracy import version_accuracy
 from tests.bench import (
     hostile_floods,
     ingest_speed,
@@ -46,6 +47,7 @@ BENCHMARKS = {
     "topology": topology_latency.measure_topology,
     "recorder": topology_latency.measure_recorder_loss,
     "memory": server_memory.measure_server_memory,
+    "versions": version_accuracy.measure_released_versions,
     "agents": replayed_agents.measure_replayed_agents,
     "flood": ingest_speed.measure_flood,
     "chatty": pane_cost.measure_chatty_panes,

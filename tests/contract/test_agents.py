@@ -5,10 +5,12 @@ from inspect import getmembers, isfunction, signature
 
 import pytest
 
-from termvisor.agents.adapters import claude_code, codex, copilot, cursor, gemini, opencode
-from termvisor.agents.adapters.generic.adapter import build_generic_adapter
+from termvisor.agents.adapters import claude_code, codex, copilot, cursor, described, gemini, opencode
+from termvisor.agents.adapters.description_files import load_builtin_descriptions
+from termvisor.agents.adapters.generic.adapter import GenericAdapter
 from termvisor.agents.adapters.keyboard import AgentKeymap
 from termvisor.agents.adapters.loader import BUILTIN_AGENTS
+from termvisor.model.agent.agent_program import AgentProgram
 from termvisor.testing.contracts.agent_adapter import AdapterContract
 
 SESSION = "00000000-0000-4000-8000-000000000001"
@@ -64,13 +66,30 @@ class TestCursor(AdapterContract):
     session = SESSION
 
 
+DESCRIBED_SESSIONS = {"amp": f"T-{SESSION}", "goose": "20261116_1", "cline": "1795013462492_vmkqv"}
+DESCRIBED_SESSIONS |= {"kilo": "ses_e1d444cefffe"}
+
+
+def build_described_contract(adapter):
+    """Return the contract tests of a described agent."""
+    session = DESCRIBED_SESSIONS.get(adapter.name, SESSION) if adapter.description.session is not None else ""
+    fields = {"adapter": adapter, "package": described.__name__, "session": session}
+    return type(f"TestDescribed_{adapter.name}", (AdapterContract,), fields)
+
+
+for _adapter in load_builtin_descriptions().adapters.values():
+    globals()[f"TestDescribed_{_adapter.name}"] = build_described_contract(_adapter)
+
+
 class TestGeneric(AdapterContract):
-    adapter = build_generic_adapter(["aider :: waiting_input :: ^[a-z]*>$", "aider :: running :: esc to stop"])
+    adapter = GenericAdapter(
+        [AgentProgram(command="aider", states={"waiting_input": "^[a-z]*>$", "running": "esc to stop"})]
+    )
 
 
 def test_every_builtin_agent_has_a_contract_test():
     tested = {one.adapter.name for one in AdapterContract.__subclasses__()}
-    assert tested >= set(BUILTIN_AGENTS)
+    assert tested >= {*BUILTIN_AGENTS, *load_builtin_descriptions().adapters}
 
 
 @pytest.mark.parametrize("name", BUILTIN_AGENTS)

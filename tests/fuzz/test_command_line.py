@@ -34,7 +34,9 @@ def command_lines() -> st.SearchStrategy[tuple[str, ...]]:
         ]
         flags_or_values = st.sampled_from(flags) | values if flags else values
         joined = st.builds(lambda flag, value: f"{flag}={value}", st.sampled_from(flags), values) if flags else values
-        general = st.sampled_from(["--format", "--json", "-q", "--help", "--format=plain"])
+        general = st.sampled_from(
+            ["--format", "--json", "--full", "--fields", "--fields=state", "-q", "--help", "--format=plain"]
+        )
         return st.lists(flags_or_values | joined | general, max_size=6).map(lambda rest: (*op.command.split(), *rest))
 
     return st.sampled_from(OPS).flatmap(words)

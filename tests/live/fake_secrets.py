@@ -47,6 +47,10 @@ def rewrite():
     for n, row in enumerate(rows):
         say(f"{row}{over[n % 4]}\r\n")
         say(f"{row}\r\n\x1b[Aabove\x1b[B\r{row[20:45]}\r\n{row[-12:]} was its end\r\n")
+def mark(row):
+    # In a title, a folder, a command line and a notification.
+    say(f"\x1b]2;{row}\x07\x1b]7;file://host/tmp/{row}/x\x07\x1b]133;A\x07$ \x1b]133;B\x07")
+    say(f"\x1b]133;E;deploy {row} now\x07\x1b]133;C\x07out\r\n\x1b]133;D;1\x07\x1b]9;note {row}\x07")
 WAYS = {
     "print": lambda: [say(f"the key is {row} end\r\n") for row in rows],
     "halves": lambda: [
@@ -58,11 +62,16 @@ WAYS = {
     "paint": paint,
     "smear": smear,
     "rewrite": rewrite,
+    "marks": lambda: [mark(row) for row in rows],
+    "invisible": lambda: [say("\u200b".join(row) + "\r\n") for row in rows],
+    "cells": lambda: [say("".join(f"\x1b[3{n % 7 + 1}m{cell}" for n, cell in enumerate(row)) + "\r\n") for row in rows],
 }
 WAYS[way]()
 say(f"\r\nway-{way}-is-done\r\n")
 """
-SHOW_MODES = ("print", "halves", "colours", "fold", "box", "paint", "smear", "rewrite")
+SHOW_MODES = (
+    "print", "halves", "colours", "fold", "box", "paint", "smear", "rewrite", "marks", "invisible", "cells",
+)  # fmt: skip
 
 
 class FakeSecret:

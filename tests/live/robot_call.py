@@ -14,10 +14,10 @@ from termvisor.testing.visor_instance import VisorInstance
 
 
 def call_robot(visor: VisorInstance, *words: str) -> Any:
-    """Return the data of a robot call that must succeed."""
+    """Return the data of a robot call that must succeed, with every field."""
     if not daemon_process.is_running(visor.paths):
         visor.start()
     output = bytearray()
-    request = command_protocol.CommandRequest(words, True, "/")
+    request = command_protocol.CommandRequest(("--full", *words), True, "/")
     status = fast_client.exchange(visor.paths.daemon_socket, request, lambda _kind, data: output.extend(data))
     return msgspec.json.decode(output)["data"] if status == 0 else visor.call_robot(*words)

@@ -74,12 +74,12 @@ def test_picking_an_account_runs_the_tracker(scene, shell):
         ("openai/work", "scarce"),
     ]
     assert scene.visor.call_robot("accounts", "refresh")["told"] == ""
-    assert scene.visor.call_robot("accounts", "use", "second")["account"]["in_use"]
+    scene.visor.run_at_terminal("accounts use second --json", '"in_use":true')
 
 
 def approve(scene: WatchedTmux, *words: str) -> None:
     """Approve at a terminal, as a user, what this command requests."""
-    _, out, _ = scene.visor.run("robot", *words)
+    _, out, _ = scene.visor.run("robot", "--full", *words)
     request = json.loads(out)["error"]["details"]["question"]
     env = " ".join(f"{name}={value}" for name, value in scene.visor.env.items() if name.startswith("VISOR_"))
     scene.tmux.open_window("s", f"env {env} {sys.executable} -m termvisor approve {request}")
@@ -95,11 +95,11 @@ def test_a_program_starts_with_an_account_and_its_secret_is_not_stored_or_shown(
     approve(scene, *words)
     done = scene.visor.call_robot(*words)
     assert wait_until(lambda: proof.exists() and proof.read_text()) == f"openai/second {len(SECRET)}"
-    audit = scene.visor.run_checked("robot", "audit", "--limit", "50")
+    audit = scene.visor.run_checked("robot", "--full", "audit", "--limit", "50")
     assert "openai/second" in audit
     outputs = [
         audit,
-        scene.visor.run_checked("robot", "accounts", "show", "second"),
+        scene.visor.run_checked("robot", "--full", "accounts", "show", "second"),
         scene.visor.run_checked("config", "show"),
     ]
     outputs.append(scene.tmux("show-environment", "-g"))
@@ -110,7 +110,7 @@ def test_a_program_starts_with_an_account_and_its_secret_is_not_stored_or_shown(
 
 
 def test_an_unknown_account_starts_no_program(scene, shell):
-    status, out, _ = scene.visor.run("robot", "spawn", "--account", "none", "--beside", shell, "--", "true")
+    status, out, _ = scene.visor.run("robot", "--full", "spawn", "--account", "none", "--beside", shell, "--", "true")
     assert status == 4
     assert "account 'none' not found" in out
 

@@ -52,7 +52,7 @@ def agent(tmp_path: Path) -> Iterator[FakeClaude]:
 
 def test_a_permission_request_is_pushed_counted_explained_and_listed(agent: FakeClaude) -> None:
     with Popen(
-        [sys.executable, "-m", "termvisor", "watch", "--format", "jsonl"], env=agent.visor.env, stdout=PIPE
+        [sys.executable, "-m", "termvisor", "watch", "--format", "jsonl", "--full"], env=agent.visor.env, stdout=PIPE
     ) as watch:
         assert watch.stdout is not None
         lines = iter(watch.stdout)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from termvisor.clock import SystemClock
+from termvisor.ops.api.catalog import name_robot_commands
 from termvisor.settings import make_instance_folders
 from termvisor.store import Store
 from termvisor.testing.leftover_processes import list_processes
@@ -43,7 +44,7 @@ def fail_as_text(visor: VisorInstance, *words: str) -> tuple[int, str, str]:
 
 def fail_as_json(visor: VisorInstance, *words: str) -> tuple[int, str, str, str]:
     """Return status, code, message and hint of a failing robot call; stderr must be empty."""
-    status, out, errors = visor.run("robot", *words)
+    status, out, errors = visor.run("robot", "--full", *words)
     response = json.loads(out)
     assert (errors, response["ok"], response["data"]) == ("", False, None)
     return status, response["error"]["code"], response["error"]["message"], response["hint"]
@@ -53,7 +54,7 @@ def fail_in_both_formats(visor: VisorInstance, *words: str) -> tuple[int, str, s
     """Return status, code and message; check that both formats agree and have a hint."""
     status, message, hint = fail_as_text(visor, *words)
     robot_status, code, robot_message, robot_hint = fail_as_json(visor, *words)
-    assert (status, message, hint) == (robot_status, robot_message, robot_hint)
+    assert (status, message, name_robot_commands(hint)) == (robot_status, robot_message, robot_hint)
     assert hint
     return status, code, message
 
@@ -154,7 +155,7 @@ def test_an_ambiguous_pane_name_is_refused_and_lists_both_panes(fleet):
     status, code, message = fail_in_both_formats(fleet.visor, "get-text", "pair")
     ids = sorted(item["identity"]["id"] for item in fleet.list_panes() if item["identity"]["session_name"] == "pair")
     assert (status, code, message) == (4, "ref_ambiguous", f"'pair' matches 2 panes: {ids[0]}, {ids[1]}")
-    details = json.loads(fleet.visor.run("robot", "get-text", "pair")[1])["error"]["details"]
+    details = json.loads(fleet.visor.run("robot", "--full", "get-text", "pair")[1])["error"]["details"]
     assert [int(candidate.split()[0]) for candidate in details["candidates"]] == ids
 
 

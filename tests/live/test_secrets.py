@@ -1,4 +1,4 @@
-"""Fifty kinds of secrets, printed in nine modes: none is in the database, a log, an output or an export."""
+"""All kinds of secrets with a prefix, printed in twelve modes: none is in the database, a log or any output."""
 
 from pathlib import Path
 

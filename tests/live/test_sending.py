@@ -50,7 +50,7 @@ class RobotTarget(ShellPane):
 
     def send(self, *words: str) -> tuple[int, dict]:
         """Return the exit status, and the data or the error's details."""
-        status, out, _ = self._scene.visor.run("robot", "send", str(self.pane_id), *words)
+        status, out, _ = self._scene.visor.run("robot", "--full", "send", str(self.pane_id), *words)
         response = json.loads(out)
         return status, response["data"] if response["ok"] else response["error"]["details"]
 

@@ -45,7 +45,7 @@ class EarlyShell(ShellPane):
         return self._scene.visor.call_robot("commands", "--pane", str(self.pane_id))["items"]
 
     def send(self, text: str) -> tuple[int, dict]:
-        status, out, _ = self._scene.visor.run("robot", "send", str(self.pane_id), text)
+        status, out, _ = self._scene.visor.run("robot", "--full", "send", str(self.pane_id), text)
         response = json.loads(out)
         return status, response["data"] if response["ok"] else response["error"]["details"]
 

@@ -32,7 +32,7 @@ def test_an_action_is_undone_once_and_an_exported_audit_log_verifies_offline(sce
     titled = scene.visor.call_robot("set-title", pane_id, "release", "build")
     undone = scene.visor.call_robot("undo")
     assert (undone["undoes"], scene.tmux.read_format(mux_id, "#{pane_title}")) == (titled["correlation"], "before")
-    status, out, _ = scene.visor.run("robot", "undo", titled["correlation"])
+    status, out, _ = scene.visor.run("robot", "--full", "undo", titled["correlation"])
     assert (status, "already_undone" in out) == (75, True)
     reservation = scene.visor.call_robot("reserve", pane_id, "--owner", "ann")
     assert scene.visor.call_robot("undo")["what"].startswith(f"release its reservation {reservation['reservation_id']}")
@@ -61,9 +61,9 @@ def test_undoing_a_spawn_needs_approval_like_any_kill(scene, pane):
     with open(f"{scene.visor.paths.config_dir}/policy.toml", "w") as file:
         file.write(POLICY)
     spawned = scene.visor.call_robot("spawn", "--beside", pane_id, "--", "sleep", "600")
-    status, out, _ = scene.visor.run("robot", "undo")
+    status, out, _ = scene.visor.run("robot", "--full", "undo")
     assert (status, "unconfirmed" in out, "close the pane" in out) == (2, True, True)
-    status, out, _ = scene.visor.run("robot", "undo", "--yes")
+    status, out, _ = scene.visor.run("robot", "--full", "undo", "--yes")
     assert (status, "needs_approval" in out) == (77, True)
     (request,) = scene.visor.call_robot("inbox")["items"]
     assert (request["kind"], request["risk"], request["pane"]) == ("kill", "destructive", spawned["new"]["id"])

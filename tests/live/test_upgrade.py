@@ -51,7 +51,7 @@ def test_the_audit_log_of_the_older_version_verifies(upgraded: VisorInstance) ->
 
 
 def test_settings_rules_and_workflows_of_the_user_are_loaded(upgraded: VisorInstance) -> None:
-    assert "agent_idle_after" in upgraded.run_checked("config", "show")
+    assert "VISOR_AGENT_IDLE_AFTER" in upgraded.run_checked("config", "show")
     assert "deploy.rollout.stuck" in {rule["id"] for rule in upgraded.call_robot("rules", "list")["items"]}
     assert "on_stuck" in {workflow["name"] for workflow in upgraded.call_robot("workflow", "list")["items"]}
 

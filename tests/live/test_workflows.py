@@ -26,7 +26,7 @@ unproven_prompt = true
 per_minute = 100_000
 [[rule]]
 id = "tests"
-when = { kind = ["send_text", "send_keys", "run_workflow", "write_config"] }
+when = { kind = ["send_text", "send_keys", "run_workflow", "write_config", "update_records"] }
 answer = "allow"
 [commands]
 unknown_effect = "allow"
@@ -222,7 +222,7 @@ async def test_an_ask_step_is_approved_in_the_inbox_despite_broken_workflow_file
 
 
 def _find_open_request(visor: VisorInstance, kind: str) -> int:
-    found = json.loads(visor.run("robot", "inbox")[1])["data"]["items"]
+    found = json.loads(visor.run("robot", "--full", "inbox")[1])["data"]["items"]
     return next((item["id"] for item in found if item["kind"] == kind), 0)
 
 

@@ -3,9 +3,9 @@
     make mutate PKG=actions SEED=7 MINUTES=5
 
 Works on a copy of the source; the checkout is never changed. First the tests of the package, and others that import it,
-run once, to record which functions each of them calls. A mutant is then shown to the tests that call its function,
-quick files first. It counts as noticed if one of them fails or does not end. Mutants that `equivalent.txt` lists with
-a reason are left out.
+run once, to record which functions each of them calls. A mutant is then shown to the tests that call its function:
+those of its module first, then those of its package, quick files first. It counts as noticed if one of them fails or
+does not end. Mutants that `equivalent.txt` lists with a reason are left out.
 """
 
 import argparse
@@ -147,17 +147,27 @@ class MutationRun:
             self._write_module(module, original)
 
     def _find_tests(self, mutant: Mutant) -> tuple[list[str], float]:
-        """Return the tests that can notice the mutant, quick files first, and their seconds."""
+        """Return the tests that can notice the mutant, the most specific files first, and their seconds.
+
+        Code that runs on import is shown to the tests that call a function of its module, or to all if there are none.
+        """
         costs = {
             test: seconds
             for test, (seconds, called) in self._records.items()
-            if not mutant.lines or any(f"src/{file}" == mutant.path and line in mutant.lines for file, line in called)
+            if any(f"src/{file}" == mutant.path and (line in (mutant.lines or [line])) for file, line in called)
         }
+        if not costs and not mutant.lines:
+            costs = {test: seconds for test, (seconds, _) in self._records.items()}
         chosen, total = [], 0.0
-        for test in sorted(costs, key=lambda test: self._file_seconds[test.partition("::")[0]]):
+        for test in sorted(costs, key=lambda test: self._rank_file(mutant, test.partition("::")[0])):
             if not chosen or total + costs[test] <= MAX_TEST_S:
                 chosen, total = [*chosen, test], total + costs[test]
         return chosen, total
+
+    def _rank_file(self, mutant: Mutant, file: str) -> tuple[bool, bool, float]:
+        folder, module = mutant.path.split("/", 2)[2].rsplit("/", 1)
+        own = f"tests/unit/{folder}/test_{module}"
+        return file != own, os.path.dirname(file) != os.path.dirname(own), self._file_seconds[file]
 
     @staticmethod
     def _write_module(path: Path, data: bytes) -> None:

@@ -200,6 +200,7 @@ class FaultyPane:
             input_place=InputState(column=2),
             observed_at=int(self.wall * 10**9),
             foreground=PaneForeground(group=self.find_foreground_group(pane)),
+            shell="1000",
             agent=agent if self.screen else None,
             undo_target=preconditions.undoes,
         )
@@ -216,8 +217,14 @@ class FaultyPane:
     def get_session_control(self, pane: PaneId) -> None:
         return None
 
-    def get_last_command_time(self, pane: PaneId) -> int:
-        return self.command_at
+    def get_command_times(self, pane: PaneId) -> dict[str, int]:
+        return {"1000": self.command_at}
+
+    def has_turn_started(self, pane: PaneId, since: int) -> bool:
+        return False
+
+    def count_read_bytes(self, pid: int) -> int | None:
+        return len("".join(self.typed)) + len(self.submitted)
 
     def count_unread_bytes(self, pane: PaneId) -> int | None:
         return 0

@@ -5,8 +5,7 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.ops.config._settings import format_toml_value
-from termvisor.setup.toml_edit import set_value, unset_value
+from termvisor.settings_file.toml_document import format_toml_value, set_value, unset_value
 
 WORDS = st.text(st.characters(blacklist_categories=["Cs"]), max_size=8)
 COMMENTS = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), max_size=8).map(lambda text: f"# {text}")
@@ -48,12 +47,12 @@ def test_a_set_value_is_loaded_and_the_rest_of_the_file_is_unchanged(
 ) -> None:
     parts, newline = file
     text = "\n".join(parts).replace("\n", newline)
-    after = set_value(text, "wanted", format_toml_value(value))
+    after = set_value(text, ("wanted",), format_toml_value(value))
     before = tomllib.loads(text)
     assert tomllib.loads(after) == before | {"wanted": value}
     for part in parts:
         assert part.strip().startswith("wanted") or part.replace("\n", newline) in after
-    unset = unset_value(after, "wanted")
+    unset = unset_value(after, ("wanted",))
     assert tomllib.loads(unset) == {name: held for name, held in before.items() if name != "wanted"}
     assert [line for line in parts if line.startswith("#") and line not in unset] == []
 
@@ -61,5 +60,5 @@ def test_a_set_value_is_loaded_and_the_rest_of_the_file_is_unchanged(
 @given(files(), st.integers(-9, 9))
 def test_setting_a_value_is_idempotent(file: tuple[list[str], str], value: int) -> None:
     text = file[1].join(file[0]).replace("\r\n", "\n")
-    once = set_value(text, "wanted", str(value))
-    assert set_value(once, "wanted", str(value)) == once
+    once = set_value(text, ("wanted",), str(value))
+    assert set_value(once, ("wanted",), str(value)) == once

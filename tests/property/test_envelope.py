@@ -38,7 +38,7 @@ def _draw_value(info: Any) -> st.SearchStrategy[Any]:
         kinds.VarTupleType: lambda: _draw_list(info).map(tuple),
         kinds.TupleType: lambda: st.tuples(*(_draw_value(part) for part in info.item_types)),
         kinds.DictType: lambda: st.dictionaries(_draw_value(info.key_type), _draw_value(info.value_type), max_size=3),
-        kinds.StructType: lambda: _draw_struct(info.cls),
+        kinds.StructType: lambda: st.deferred(lambda: _draw_struct(info.cls)),  # a result may contain itself
         kinds.Metadata: lambda: _draw_value(info.type),
     }
     strategy: st.SearchStrategy[Any] = by_kind[type(info)]()

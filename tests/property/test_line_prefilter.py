@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.search.line_match import LinePrefilter, SearchableLine, is_match
 from termvisor.search.parser import parse_query
+from termvisor.search.query_tree import LinePrefilter, SearchableLine, is_match
 from termvisor.store.sqlite.database import get_tokenizer
 
 SPLIT = get_tokenizer()

@@ -16,6 +16,7 @@ from tests.unit.terminal.decoder_driver import build_delta
 
 EPOCH = Epoch(id=EpochId(1), pane=PaneId(1), source="pipe", opened_at=1)
 BODY = "6yN0iQ7mZ4pL9gQ2jE1tZ4rW9eJ1xC5pR1lN5tU3rP7qI0zR0cX6wZ0tP5hX5wC3sH3zE8oC1kQ7dJ8jW1rK8g"
+KEY = "AKIA" + "6Y6B4Q7M4P5S3Q2J"
 overwriting_texts = st.sampled_from(["working on it", "", "ok", "a: ", "▌ ⠋ ", "--- 密钥 ---"])
 
 
@@ -51,6 +52,7 @@ def redact_output(data: bytes, step: int, width: int) -> str:
 @given(overwritten_secrets(), st.integers(1, 60), st.sampled_from([400, 80, 40]))
 @example((f"whsec_{BODY}\r\x1b[2@ok\r\n", BODY), 25, 400)
 @example((f"AIza{BODY[:35]}\r\x1b[39Cok\r\n", BODY[:35]), 60, 400)
+@example((f"{KEY}\r\n\x1b[2Aworking on it\x1b[B\r{KEY[3:12]}\r\n", KEY[4:]), 39, 400)
 def test_no_part_of_an_overwritten_secret_is_stored(output, step, width):
     data, hidden = output
     assert find_leaks(hidden, redact_output(data.encode(), step, width)) == []

@@ -16,10 +16,9 @@ from termvisor.model.action.action import RISK_BY_ACTION_KIND, ActorKind, RunPro
 from termvisor.model.action.approval import ANSWER_STRICTNESS, Verdict
 from termvisor.model.action.policy import COMMAND_CLASSES, Policy, PolicyRule, RuleCondition, ShellPolicy
 from termvisor.model.ids import PaneId
-from termvisor.policy.evaluator import evaluate_request
+from termvisor.policy.evaluator import count_action, evaluate_request
 from termvisor.policy.policy_file import parse_policy
-from termvisor.policy.rate_window import EMPTY_WINDOW, count_action
-from termvisor.policy.request import PolicyRequest
+from termvisor.policy.request import EMPTY_WINDOW, PolicyRequest
 from termvisor.policy.shell import grammar
 from tests.fuzz.example_count import build_settings
 from tests.unit.policy.policy_requests import analyze_text, find_classes, make_command_request, make_request
@@ -42,7 +41,11 @@ CHANGEABLE = {name for name, one in COMMAND_CLASSES.items() if not one.is_fixed}
 CORPUS = Path(__file__).parents[1] / "unit/policy/shell"
 LINES_OF_PROGRAMS = [
     *(row["text"] for row in tomllib.loads((CORPUS / "commands.toml").read_text("utf-8"))["command"]),
-    *chain.from_iterable(tomllib.loads((CORPUS / "evasions.toml").read_text("utf-8")).values()),
+    *chain.from_iterable(
+        lines
+        for name in ("evasions.toml", "attacks.toml", "everyday.toml")
+        for lines in tomllib.loads((CORPUS / name).read_text("utf-8")).values()
+    ),
 ]
 ACTORS: list[ActorKind] = ["human", "robot", "mcp", "workflow", "assistant", "agent"]
 evaluate_request(
@@ -136,6 +139,46 @@ WRAPPERS = [
     "flock x {}",
     "docker exec c {}",
     "ssh h {}",
+    "env -i -u A {}",
+    "env -C build {}",
+    "ionice -c3 {}",
+    "setsid -w {}",
+    "chrt -i 0 {}",
+    "taskset -c 0 {}",
+    "prlimit --nofile=64 {}",
+    "choom -n 0 -- {}",
+    "unshare -r {}",
+    "setpriv --no-new-privs {}",
+    "strace -f -o /tmp/s {}",
+    "sudo -u root -D build {}",
+    "doas {}",
+    "xargs -0 -n1 {}",
+    "find . -exec {} +",
+    "kubectl exec p -- {}",
+    "uv run {}",
+    "direnv exec . {}",
+    "systemd-run --user {}",
+]
+# Shells and other programs that get the whole line as one word.
+SCRIPT_WRAPPERS = [
+    "sh -c {}",
+    "bash -ec {}",
+    "bash -o pipefail -c {}",
+    "env -S 'sh -c' {}",
+    "eval {}",
+    "bash <<< {}",
+    "nice sh -c {}",
+    "timeout 5 bash -c {}",
+    "sudo sh -c {}",
+    "xargs sh -c {}",
+    "su -c {}",
+    "script -qc {} /dev/null",
+    "flock x -c {}",
+    "watch {}",
+    "ssh h {}",
+    "docker exec c sh -c {}",
+    "find . -exec sh -c {} ';'",
+    "trap {} EXIT",
 ]
 SUFFIXES = ["", " --frobnicate", " --frobnicate=x", " -Z", " </dev/null", " 2>&1"]
 STATEMENTS = ["{}", "( {} )", "{{ {}; }}", "if true; then {}; fi", "ls && {}", "{} | cat", "echo $({})", "bash -c '{}'"]
@@ -160,6 +203,53 @@ def test_adding_a_wrapper_or_option_never_weakens_a_verdict(
     before = evaluate_request(OPEN, make_command_request(line, actor))
     after = evaluate_request(OPEN, make_command_request(wrapped, actor))
     assert (wrapped, get_strictness(after) >= get_strictness(before)) == (wrapped, True)
+
+
+# Only a prompt expands `!` and `^`, and only there a program reads the following lines.
+SCRIPT_LINES = [line for line in LINES_OF_PROGRAMS if not re.search(r"!|\n|^\^", line)]
+# The first word after these has a meaning of its own: a folder, or the letters of `tar xf`.
+OPTION_LINES = [line for line in SIMPLE_LINES if line.split()[0] not in ("find", "tar")]
+
+
+@build_settings(400)
+@given(st.sampled_from(SCRIPT_LINES), st.sampled_from(SCRIPT_WRAPPERS), st.sampled_from(ACTORS))
+def test_passing_a_line_to_a_shell_never_weakens_a_verdict(line: str, wrapper: str, actor: ActorKind) -> None:
+    wrapped = wrapper.format(shlex.quote(line))
+    before = evaluate_request(OPEN, make_command_request(line, actor))
+    after = evaluate_request(OPEN, make_command_request(wrapped, actor))
+    assert (wrapped, get_strictness(after) >= get_strictness(before)) == (wrapped, True)
+
+
+@build_settings(400)
+@given(st.sampled_from(OPTION_LINES), st.sampled_from(["--frobnicate", "--frobnicate=x"]), st.sampled_from(ACTORS))
+def test_an_option_after_the_program_never_weakens_a_verdict(line: str, option: str, actor: ActorKind) -> None:
+    program, _, rest = line.partition(" ")
+    before = evaluate_request(OPEN, make_command_request(line, actor))
+    after = evaluate_request(OPEN, make_command_request(f"{program} {option} {rest}", actor))
+    assert (line, get_strictness(after) >= get_strictness(before)) == (line, True)
+
+
+LONG_OPTION = re.compile(r"(?<= )--[a-z][a-z-]+(?=[ =]|$)")
+# Of a program that is not in the table, options are only guessed by their whole names.
+LINES_WITH_OPTIONS = [
+    line
+    for line in LINES_OF_PROGRAMS
+    if LONG_OPTION.search(line) and "unknown_effect" not in analyze_text(line).classes
+]
+
+
+@build_settings(300)
+@given(st.sampled_from(LINES_WITH_OPTIONS), st.integers(0, 9), st.integers(0, 20), st.sampled_from(ACTORS))
+@example("rm --recursive /", 0, 0, "human")
+def test_abbreviating_an_option_never_weakens_a_verdict(line: str, which: int, cut: int, actor: ActorKind) -> None:
+    options = list(LONG_OPTION.finditer(line))
+    option = options[which % len(options)]
+    # Programs refuse abbreviations that fit several options, as one or two letters do for most.
+    end = min(option.start() + len("--recu") + cut, option.end())
+    short = line[:end] + line[option.end() :]
+    before = evaluate_request(OPEN, make_command_request(line, actor))
+    after = evaluate_request(OPEN, make_command_request(short, actor))
+    assert (short, get_strictness(after) >= get_strictness(before)) == (short, True)
 
 
 SHAPES = ["(", ")", "$(", "`", '"', "'", "{", "}", " ", "\n", "<<A", "<<<", "<(", "$((", "[[", "a=(", "if ", "case "]

@@ -26,6 +26,7 @@ PROGRAM_NAMES = {"claude_code": "claude"}
 """Program names that differ from the agent name."""
 WIDTH, HEIGHT = 110, 46
 _MILLISECOND_TIMESTAMP = re.compile(r"\b1[6-9]\d{11}\b")
+_HOOK_TIME = re.compile(r'("at":)\d{13}\b')
 _ISO_TIMESTAMP = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z")
 _TMUX_VARIABLE = re.compile(r"/tmp/tmux-1000/default,\d+,\d+")
 _SESSION_ID = re.compile(r"\b00000000(-0000-4000-8000-\d{12})\b")
@@ -152,6 +153,9 @@ class RecordedAgent:
             rf"{self._number:08x}\1", _TMUX_VARIABLE.sub(self._tmux_variable, _PANE_ID.sub(f'"{self._pane}"', text))
         )
         text = _MILLISECOND_TIMESTAMP.sub(lambda found: str(int(found[0]) + later // 10**6), text)
+        if record.source == "hook":
+            # Hook lines were collected at different delays. Replayed at once they would be out of order, and dropped.
+            text = _HOOK_TIME.sub(rf"\g<1>{time.time_ns() // 10**6}", text, count=1)
         return _ISO_TIMESTAMP.sub(lambda found: _shift_timestamp(found[0], later), text)
 
 

@@ -115,7 +115,7 @@ def test_users_get_text_and_robots_json() -> None:
 
 def test_a_closed_output_pipe_ends_with_141_and_no_traceback() -> None:
     with make_short_folder() as folder, run_fake_daemon(folder, panes=400) as places:
-        process = _start(places, "robot", "state")
+        process = _start(places, "robot", "state", "--full")
         assert process.stdout is not None
         process.stdout.read(10)
         process.stdout.close()

@@ -7,6 +7,9 @@ import pytest
 
 from termvisor import settings
 from termvisor.errors import ConfigError, StorageError, Unavailable
+from termvisor.model.agent.agent_program import AgentProgram
+from termvisor.model.agent.price import ModelPrice
+from termvisor.model.agent.state import StateName
 from termvisor.settings import Paths, Settings
 from termvisor.system import shell_nonce
 
@@ -269,12 +272,40 @@ def test_settings_with_a_common_prefix_may_be_in_a_table(paths: Paths) -> None:
     ("text", "why"),
     [
         ("notify_rate = 1\n[notify]\nrate = 2\n", "notify_rate is set twice"),
-        ("[notify]\nwayz = []\n", "notify_wayz"),
+        ("[notify]\nwayz = []\n", r"line 2: unknown key 'wayz' in \[notify\]; did you mean ways\?"),
         ('[notify]\nways = ["pigeon"]\n', "pigeon"),
         ("[notify]\nrate = 0\n", "notify_rate"),
         ('[notify]\nwebhook_url = "http://example.org/"\n', "notify_webhook_url: must be https"),
         ('[notify]\nwebhook_secret = "hunter2"\n', "env:NAME or file:/path"),
         ('[notify]\ncommand = [""]\n', "notify_command"),
+        (
+            "# old\n\n[storage]\nretenton = 7\n",
+            r"line 4: unknown key 'retenton' in \[storage\]; did you mean retention",
+        ),
+        ("[storag]\nretention = 7\n", r"line 2: .* did you mean storage\.retention\?"),
+        (
+            "[storage]\n\ntotal_bytes = 1000\n",
+            "line 3: total_bytes: 1000 is too small: .* at least 67108864",
+        ),
+        ("[storage]\nretention = '7 parsecs'\n", "line 2: retention: Expected `float`"),
+        (
+            "[workflows]\nmax_concurent = 3\n",
+            r"line 2: .*: 3 is no mode .* did you mean max_concurrent",
+        ),
+        ("[agents.aider]\ncomand = 'x'\n", r"line 2: unknown key 'comand' in \[agents.aider\]; did you mean command"),
+        (
+            "[agents.a]\ncommand = 'x'\n[agents.b]\ncommand = '('\n",
+            "line 4: .* agents.b has an invalid pattern",
+        ),
+        (
+            "[agents.a]\nstates = { running = 'x' }\n",
+            "line 2: .* agents.a: .* missing required field `command`",
+        ),
+        ("[prices.a]\ninput = 1\noutput = -2\n", "line 2: agent_prices: prices.a has the price -2"),
+        ("[agents.codex]\nresume = 'codex'\n", "line 2: agent_resume: agents.codex does not contain {session}"),
+        ("[compaction.prompts]\ncodex = '/clear'\n", "line 2: compaction_prompts: .*codex starts with '/'"),
+        ("workflow_modes = ['a=on']\n[workflows]\na = 'off'\n", "line 3: workflow_modes: 'a' is set twice"),
+        ("workflow_modes = ['a=maybe']\n", "line 1: workflow_modes: 'a=maybe' has no valid mode"),
     ],
 )
 def test_an_error_in_a_table_names_the_full_setting(paths: Paths, text: str, why: str) -> None:
@@ -287,3 +318,115 @@ def test_command_words_are_separated_by_newlines_in_the_environment(paths: Paths
         "say",
         "--to=a,b",
     )
+
+
+TABLES = """
+log_level = "debug"
+
+[storage]
+retention = "7d"
+total_bytes = "2 GB"
+
+[agents]
+idle_after = 3
+
+[agents.aider]
+command = 'aider'
+resume = "aider --restore {session}"
+states = { waiting_approval = '\\(Y\\)es', waiting_input = ["^> ?$", "^x> ?$"] }
+
+[prices."gpt-4.1*"]
+input = 2
+output = 8
+
+[compaction.prompts]
+"*" = "Read AGENTS.md again."
+
+[workflows]
+max_concurrent = 5
+unstick = "off"
+
+[workflows.handle_usage_limits]
+mode = "on"
+pause_on_limit = false
+"""
+
+
+def test_a_file_in_tables_is_loaded(paths: Paths) -> None:
+    loaded = settings.load_settings(write_config(paths, TABLES), {})
+    assert (loaded.log_level, loaded.retention, loaded.total_bytes, loaded.agent_idle_after) == (
+        "debug",
+        7,
+        2 * 10**9,
+        3,
+    )
+    states: dict[StateName, str | tuple[str, ...]] = {
+        "waiting_approval": r"\(Y\)es",
+        "waiting_input": ("^> ?$", "^x> ?$"),
+    }
+    assert loaded.agent_programs == {"aider": AgentProgram(command="aider", states=states)}
+    assert loaded.agent_resume == {"aider": "aider --restore {session}"}
+    assert loaded.agent_prices == {"gpt-4.1*": ModelPrice(input=2, output=8)}
+    assert loaded.compaction_prompts == {"*": "Read AGENTS.md again."}
+    assert loaded.workflow_modes == {"unstick": "off", "handle_usage_limits": "on"}
+    assert (loaded.workflow_max_concurrent, loaded.pause_on_limit) == (5, False)
+    assert list(settings.find_old_forms(paths.config_file)) == []
+
+
+OLD_FORMS = r"""
+retention = 7.5
+agent_programs = [
+  '\baider\b :: waiting_approval :: \(Y\)es/\(N\)o',
+  '\baider\b :: waiting_input :: ^> $',
+  '\baider\b :: waiting_input :: ^x> $',
+  'goose :: running :: esc',
+  '\baider\b :: running :: wait',
+]
+agent_prices = ["claude-opus-* :: 15 :: 75 :: 1.5", "* :: 1 :: 5"]
+compaction_prompts = ["claude_code :: Read CLAUDE.md again.", "* :: Read AGENTS.md again."]
+
+[agent]
+resume = ["claude_code :: my-claude --resume {session}"]
+inbox = "native"
+
+[workflow]
+modes = ["*=off", "unstick=ask"]
+max_concurrent = 2
+"""
+"""As earlier versions wrote it."""
+
+
+def test_a_file_of_an_earlier_version_is_loaded_and_its_new_form_says_the_same(paths: Paths) -> None:
+    loaded = settings.load_settings(write_config(paths, OLD_FORMS), {})
+    assert (loaded.retention, loaded.agent_inbox, loaded.workflow_max_concurrent) == (7.5, "native", 2)
+    assert [*loaded.agent_programs] == ["aider", "goose", "aider_2"], "the order of the rows decides"
+    assert loaded.agent_resume == {"claude_code": "my-claude --resume {session}"}
+    warnings = list(settings.find_old_forms(paths.config_file))
+    assert [warning.partition(" is the earlier form")[0].rpartition("config.toml, ")[2] for warning in warnings] == [
+        "line 3: agent_programs",
+        "line 10: agent_prices",
+        "line 11: compaction_prompts",
+        "line 14: agent.resume",
+        "line 18: workflow.modes",
+    ]
+    # The new form of each warning, pasted over the old one, loads as the same settings.
+    new = "retention = 7.5\n" + "\n".join(warning.partition("\n")[2] for warning in warnings)
+    again = settings.load_settings(write_config(paths, new + "\nmax_concurrent = 2\n"), {"VISOR_AGENT_INBOX": "native"})
+    assert again == loaded
+    assert list(settings.find_old_forms(paths.config_file)) == []
+
+
+def test_the_environment_keeps_the_form_with_lines_and_overrides_the_file(paths: Paths) -> None:
+    environ = {
+        "VISOR_WORKFLOW_MODES": "*=on,unstick=off",
+        "VISOR_AGENT_PROGRAMS": "aider :: running :: esc",
+        "VISOR_AGENT_PRICES": "a :: 1 :: 2\nb :: 3 :: 4",
+    }
+    loaded = settings.load_settings(write_config(paths, TABLES), environ)
+    assert loaded.workflow_modes == {"*": "on", "unstick": "off"}
+    assert loaded.agent_programs == {"aider": AgentProgram(command="aider", states={"running": "esc"})}
+    assert [*loaded.agent_prices] == ["a", "b"]
+    with pytest.raises(ConfigError, match="VISOR_AGENT_PROGRAMS in the environment: 'aider' is not of the form"):
+        settings.load_settings(paths, {"VISOR_AGENT_PROGRAMS": "aider"})
+    with pytest.raises(ConfigError, match="VISOR_TOTAL_BYTES in the environment: total_bytes: 5 is too small"):
+        settings.load_settings(paths, {"VISOR_TOTAL_BYTES": "5"})

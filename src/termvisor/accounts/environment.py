@@ -15,12 +15,16 @@ from msgspec import Struct
 from termvisor.errors import ConfigError
 from termvisor.model.agent.account import ACCOUNT_VARIABLE, Account, AccountStatus, Service
 from termvisor.system.files import open_regular_file
-from termvisor.system.subprocesses import run_and_capture
+from termvisor.system.subprocesses import TOO_MUCH_OUTPUT, run_and_capture
 
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _COMMAND_TIMEOUT_S = 30.0
 _FORMAT_HINT = "Each line is NAME=value, as a shell would take it; # begins a comment."
-_REASONS_BY_STATUS = {124: f"timed out after {_COMMAND_TIMEOUT_S:g} s", 127: "was not found"}
+_REASONS_BY_STATUS = {
+    124: f"timed out after {_COMMAND_TIMEOUT_S:g} s",
+    TOO_MUCH_OUTPUT: "printed too much",
+    127: "was not found",
+}
 
 
 class AgentHome(Struct, frozen=True):

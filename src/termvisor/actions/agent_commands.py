@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from termvisor.actions.input_line import find_guard_pieces
 from termvisor.actions.pane_snapshot import ActionRoutes, AgentInteraction, PaneSnapshot, build_screen
-from termvisor.actions.preconditions import AgentAction, build_guard_error, build_stale_error
+from termvisor.actions.precondition_failure import build_guard_error, build_stale_error
+from termvisor.actions.preconditions import AgentAction
 from termvisor.agents.adapters.keyboard import RESTING_STATES, KeyPress, remove_pointer
 from termvisor.backends.pane_control import GuardMismatch, PaneControl, PaneState
 from termvisor.clock import Clock
@@ -32,6 +33,8 @@ QUIT_TIMEOUT_S = 10.0
 POLL_INTERVAL_S = 0.05
 # Seconds without a change after which a dialog counts as fully drawn.
 SETTLE_S = 0.3
+HOOK_ANSWERED = "hook_answered"
+"""Outcome of an answer that the agent's waiting hook prints."""
 # Maximum number of key presses to reach a choice.
 _MAX_KEY_STEPS = 12
 
@@ -52,7 +55,8 @@ class AgentCommander:
 
     async def deliver_approval(self, action: AnswerAgent, snapshot: PaneSnapshot | None) -> Outcome:
         callback = self._routes.find_allow_callback(action.request)
-        return Outcome(status="done", pane=action.pane) if callback is None else await callback(snapshot)
+        handed_over = Outcome(status="done", why=HOOK_ANSWERED, pane=action.pane, channel="native")
+        return handed_over if callback is None else await callback(snapshot)
 
     def build_keyboard(self, snapshot: PaneSnapshot) -> "AgentKeyboard":
         interaction = snapshot.interaction
@@ -214,5 +218,8 @@ class AgentKeyboard:
 
 def _is_changed(before: PaneSample, after: PaneSample) -> bool:
     if before.screen is None or after.screen is None:
+        return True
+    # Some dialogs mark the selected option only by colour.
+    if before.screen.highlights != after.screen.highlights:
         return True
     return [normalize_row(row) for row in before.screen.rows] != [normalize_row(row) for row in after.screen.rows]

@@ -4,11 +4,14 @@ Invariant: an approval is valid once, for one exact action and until it expires.
 """
 
 import asyncio
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 
 from msgspec.structs import replace
 
 from termvisor.actions.attempt import Attempt, redact_action
+from termvisor.actions.unclaimed_requests import AGENT_GONE, ASKED_AGAIN, FindEnding, UnclaimedRequests
 from termvisor.bus import Bus
 from termvisor.clock import NS, Clock, format_timestamp
 from termvisor.errors import (
@@ -20,31 +23,61 @@ from termvisor.errors import (
     VisorError,
     build_person_required_error,
 )
-from termvisor.model.action.action import Actor, AnswerAgent, AskPerson, assess_risk, find_action_pane, get_action_kind
-from termvisor.model.action.approval import Approval, ApprovalAnswer, ApprovalVote, Permit, PermitGrant, PermitScope
+from termvisor.model.action.action import (
+    Action,
+    Actor,
+    AnswerAgent,
+    AskPerson,
+    assess_risk,
+    find_action_pane,
+    get_action_kind,
+)
+from termvisor.model.action.approval import (
+    ANSWERED_ELSEWHERE,
+    NO_EXPIRY,
+    Approval,
+    ApprovalAnswer,
+    ApprovalOutcome,
+    ApprovalVote,
+    Permit,
+    PermitGrant,
+    PermitScope,
+)
 from termvisor.model.action.audit import AuditEntry
 from termvisor.model.event import Scalar
 from termvisor.model.ids import PaneId
 from termvisor.policy.grants import is_covered, widen_to_categories
+from termvisor.redaction import redact
 from termvisor.store import Store
 
 
 class ApprovalQueue:
-    def __init__(self, store: Store, clock: Clock, updates: Bus[Approval] | None = None):
+    """``find_ending`` tells from an agent's state how its request ended; None if it may still wait."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        updates: Bus[Approval] | None = None,
+        find_ending: FindEnding = lambda _pane: None,
+    ):
         self._store, self._clock = store, clock
         self.updates: Bus[Approval] = updates or Bus()
-        """Publishes each approval when it is requested, answered, withdrawn or expires."""
+        """Publishes each approval when it is requested, answered, executed, withdrawn or expires."""
+        self._unclaimed = UnclaimedRequests(clock, find_ending)
+        # Counted, because several callers may wait for the same request.
+        self._waiting_counts: Counter[int] = Counter()
 
-    async def require_approval(self, attempt: Attempt) -> None:
+    async def require_approval(self, attempt: Attempt) -> int | None:
         """Return once the action is allowed by a permit, an earlier approval, or an answer that arrives while waiting.
 
-        Raises ``NeedsApproval`` if there is no answer yet, ``Refused`` on a denial. A permit comes from one person, so
-        it does not cover an action that requires two.
+        Returns the number of the used approval; None for a permit. A permit comes from one person, so it does not cover
+        an action that requires two. Raises ``NeedsApproval`` if there is no answer yet, ``Refused`` on a denial.
         """
         needs = attempt.decision.needs
         # Check permits before open requests, so that a permitted action needs no answer.
         if needs == 1 and await self._is_permitted(attempt):
-            return
+            return None
         now = self._clock.now()
         number = await self._store.approvals.find_allowed(attempt.action_hash, attempt.actor.uid, now, needs)
         if number is None:
@@ -52,13 +85,32 @@ class ApprovalQueue:
             number = request.id
             try:
                 answered = await self._wait_for_answer(request, attempt.preconditions.wait_for_answer)
-            except asyncio.CancelledError:
-                await self._withdraw(attempt, request)
+            except asyncio.CancelledError as error:
+                await self._leave_request(attempt, request, is_answered=ANSWERED_ELSEWHERE in error.args)
                 raise
+            if answered.state == "open" and _has_own_dialog(attempt.action):
+                self._unclaimed.add(answered)
+                # Only this caller gave up; the agent's dialog is still there.
+                answered = replace(answered, state="expired")
             _raise_unless_allowed(answered)
         # Two concurrent callers may find the same approval, but only one can use it.
         if not await self._store.approvals.consume(number, attempt.action_hash, self._clock.now()):
             raise await self._build_unusable_error(number)
+        return number
+
+    def is_awaited(self, number: int) -> bool:
+        """Return True if a caller waits for the answer to this request, or an agent's dialog may."""
+        return self._waiting_counts[number] > 0 or self._unclaimed.has(number)
+
+    def recover(self, unsettled: Iterable[Approval]) -> None:
+        """Keep the agents' requests that an earlier daemon left unsettled: their dialogs may still be shown."""
+        for approval in unsettled:
+            self._unclaimed.add(approval)
+
+    async def record_outcome(self, number: int, outcome: ApprovalOutcome) -> None:
+        """Store and publish the outcome of an answered request."""
+        if (approval := await self._store.approvals.set_outcome(number, outcome)) is not None:
+            self.updates.publish(approval)
 
     async def answer(
         self,
@@ -68,16 +120,16 @@ class ApprovalQueue:
         grant: PermitGrant | None = None,
         *,
         after: int | None = None,
+        reason: str = "",
     ) -> Approval:
         """Store a person's answer, and grant the caller what was shown with the request.
 
-        ``after`` is another request that must be executed before this one: so several approvals are a plan.
+        ``after`` is another request that must be executed before this one: so several approvals are a plan. The caller
+        is told the ``reason`` of a denial.
 
         Raises ``Refused`` if ``by`` may not answer this request, ``BadRequest`` if it can be approved once only.
         """
-        # Programs may deny, but must not approve: they could approve their own or each other's requests.
-        if answer != "deny" and by.kind != "human":
-            raise build_person_required_error("approvals", by.doubt, f"visor approve {approval_id}")
+        _require_person(approval_id, answer, by, reason)
         now = self._clock.now()
         known = await self._store.approvals.find(approval_id)
         if known is not None and _is_requester(known, by):
@@ -89,7 +141,7 @@ class ApprovalQueue:
         observed: dict[str, Scalar] = {"question": approval_id}
         entry = replace(entry, observed=observed | ({"granted": "; ".join(capabilities)} if capabilities else {}))
         entry = entry if known is None else _copy_request(entry, known)
-        vote = ApprovalVote(_format_actor(by), answer, now, after)
+        vote = ApprovalVote(_format_actor(by), answer, now, after, redact(reason))
         approval = await self._store.approvals.answer(approval_id, vote, entry)
         if grant is not None and capabilities and approval.state == "allowed" and approval.needs == 1:
             scope = replace(_build_scope(approval.kind, approval.actor, approval.pane), capabilities=capabilities)
@@ -111,11 +163,13 @@ class ApprovalQueue:
         """Close the requests that were not answered in time."""
         for approval in await self._store.approvals.expire(self._clock.now()):
             self.updates.publish(approval)
+        for approval, ending in self._unclaimed.take_ended():
+            await self._withdraw(approval, ending)
 
     async def _add_request(self, attempt: Attempt, now: int) -> Approval:
         approval = Approval(
             at=now,
-            expires_at=now + int(_compute_expiry_s(attempt) * NS),
+            expires_at=_compute_expiry(attempt, now),
             correlation=attempt.correlation,
             action_hash=attempt.action_hash,
             kind=get_action_kind(attempt.action),
@@ -131,14 +185,22 @@ class ApprovalQueue:
             capabilities=attempt.decision.capabilities,
         )
         entry = attempt.build_entry("asked", now, verdict=attempt.decision.verdict)
-        request = await self._store.approvals.add_request(approval, entry)
+        claimed = self._unclaimed.claim(approval)
+        if claimed is not None:
+            return await self._store.approvals.bind_request(claimed, approval, entry)
+        replaced = self._unclaimed.take_replaced(approval)
+        for one in replaced:
+            await self._withdraw(one, ASKED_AGAIN)
+        # The agent has waited since its first request.
+        waits_since = min((one.at for one in replaced), default=now)
+        request = await self._store.approvals.add_request(replace(approval, at=waits_since), entry)
         self.updates.publish(request)
         return request
 
     async def _wait_for_answer(self, approval: Approval, timeout: float) -> Approval:
         """Return the approval once it is answered or expired, or still open after ``timeout`` seconds."""
         # Subscribe before reading the state, or an answer in between would be missed.
-        with self.updates.subscribe() as updates:
+        with self._count_waiting(approval.id), self.updates.subscribe() as updates:
             expires_in = (approval.expires_at - self._clock.now()) / NS
             until = self._clock.monotonic() + min(timeout, expires_in)
             current = await self._store.approvals.find(approval.id) or approval
@@ -153,14 +215,32 @@ class ApprovalQueue:
             current = await self._store.approvals.find(approval.id) or approval
         return current
 
-    async def _withdraw(self, attempt: Attempt, approval: Approval) -> None:
-        """Withdraw a request that came from an agent. Requests of other callers stay open: they may retry later."""
+    @contextmanager
+    def _count_waiting(self, number: int) -> Iterator[None]:
+        self._waiting_counts[number] += 1
+        try:
+            yield
+        finally:
+            self._waiting_counts[number] -= 1
+
+    async def _leave_request(self, attempt: Attempt, approval: Approval, *, is_answered: bool) -> None:
+        """Close the request of an agent that no longer waits. Requests of other callers stay open: they may retry."""
         if not isinstance(attempt.action, AnswerAgent):
             return
+        ending = self._unclaimed.describe_ending(approval)
+        if is_answered and (ending is None or ending.why != AGENT_GONE):
+            ending = _ANSWERED_AT_PANE
+        if ending is None:
+            # A lost connection or a stopping daemon: the agent's dialog may still be shown.
+            self._unclaimed.add(approval)
+            return
         with suppress(VisorError):  # at shutdown the store may already be closed
-            withdrawn = await self._store.approvals.withdraw(approval.id)
-            if withdrawn is not None:
-                self.updates.publish(withdrawn)
+            await self._withdraw(approval, ending)
+
+    async def _withdraw(self, approval: Approval, ending: ApprovalOutcome) -> None:
+        withdrawn = await self._store.approvals.withdraw(approval.id, ending)
+        if withdrawn is not None:
+            self.updates.publish(withdrawn)
 
     async def _is_permitted(self, attempt: Attempt) -> bool:
         kind, pane = get_action_kind(attempt.action), find_action_pane(attempt.action)
@@ -171,6 +251,18 @@ class ApprovalQueue:
         return is_covered(given, attempt.decision.capabilities)
 
 
+def _require_person(number: int, answer: ApprovalAnswer, by: Actor, reason: str) -> None:
+    if by.kind == "human":
+        return
+    # Programs may deny, but must not approve: they could approve their own or each other's requests.
+    if answer != "deny":
+        raise build_person_required_error("approvals", by.doubt, f"visor approve {number}")
+    # An agent reads it as a person's words, and a hook hands it over without another look of the policy.
+    if reason:
+        raise build_person_required_error("reasons", by.doubt, f"visor deny {number} --reason …")
+
+
+_ANSWERED_AT_PANE = ApprovalOutcome(status="elsewhere", why="answered_at_pane", text="answered at the pane")
 _REFUSAL_TEXTS = {
     "denied": "a person denied it",
     "edited": "a person ran an edited version of it instead",
@@ -188,7 +280,8 @@ def _raise_unless_allowed(approval: Approval) -> None:
     if state in _REFUSAL_TEXTS:
         details |= {"why": state, "correlation": approval.correlation}
         hint = "`visor audit` shows what was run instead." if state == "edited" else "Call again to request it again."
-        raise Refused(f"{_REFUSAL_TEXTS[state]} (request {number})", hint=hint, details=details)
+        reason = f": {approval.reason}" if approval.reason else ""
+        raise Refused(f"{_REFUSAL_TEXTS[state]}{reason} (request {number})", hint=hint, details=details)
 
 
 _APPROVE_HINT = "`visor approve {}` allows it; then call again. `visor inbox` shows it."
@@ -204,12 +297,21 @@ def _describe_missing_answers(approval: Approval) -> str:
     return f"requires approval by {approval.needs} people, has {count} (request {approval.id})"
 
 
-def _compute_expiry_s(attempt: Attempt) -> float:
-    """Return the seconds until the request expires, so that an agent gets no answer after it stopped waiting."""
-    expiry, wait = attempt.decision.expires_for, attempt.preconditions.wait_for_answer
-    if isinstance(attempt.action, AskPerson):
-        return wait
-    return min(expiry, wait) if isinstance(attempt.action, AnswerAgent) else expiry
+def _compute_expiry(attempt: Attempt, now: int) -> int:
+    action, expiry, wait = attempt.action, attempt.decision.expires_for, attempt.preconditions.wait_for_answer
+    if _has_own_dialog(action):
+        return NO_EXPIRY
+    if isinstance(action, AskPerson):
+        expiry = wait
+    elif isinstance(action, AnswerAgent):
+        # No dialog of it is known, so an answer after its hook stopped waiting would reach no agent.
+        expiry = min(expiry, wait)
+    return now + int(expiry * NS)
+
+
+def _has_own_dialog(action: Action) -> bool:
+    """Return True if the agent's own dialog asks the same, so that the request ends with the dialog."""
+    return isinstance(action, AnswerAgent) and action.pane is not None
 
 
 def _build_scope(kind: str, actor: Actor, pane: PaneId | None) -> PermitScope:

@@ -37,6 +37,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
     view: PaneView | None = None
     """The pane when the action was requested. Unlike ``snapshot``, it is the same in all audit entries."""
     snapshot: PaneSnapshot | None = None
+    approval: int | None = None
+    """The number of the approval request that allowed it."""
 
     @property
     def action_hash(self) -> str:
@@ -77,7 +79,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
         if self.snapshot is None:
             return {}
         pane_state, activity = self.snapshot.pane_state, self.snapshot.view.activity
-        return {
+        facts: dict[str, Scalar] = {
             "pid": pane_state.pid,
             "command": pane_state.command,
             "alternate": pane_state.alternate,
@@ -86,6 +88,9 @@ class Attempt(Struct, frozen=True, kw_only=True):
             "observed_at": self.snapshot.observed_at,
             "force_stale": self.preconditions.force_stale,
         }
+        if self.preconditions.overrides_reservation:
+            facts["overrides_reservation"] = True
+        return facts
 
 
 # Deterministic, because the hash of an action must not depend on dict order.

@@ -12,7 +12,8 @@ from termvisor.actions import input_line
 from termvisor.actions.attempt import Attempt, hash_action, hash_text
 from termvisor.actions.pane_snapshot import PaneAccess, PaneSnapshot
 from termvisor.actions.policy_check import PolicyChecker
-from termvisor.actions.preconditions import PreconditionFailure, can_send_natively
+from termvisor.actions.precondition_failure import PreconditionFailure
+from termvisor.actions.preconditions import can_send_natively
 from termvisor.actions.text_typer import StepRecorder, TextTyper, TypingResult
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.clock import Clock
@@ -121,7 +122,7 @@ class TextDelivery:
         try:
             snapshot = await self._panes.take_snapshot(delivery.pane, Preconditions())
             if is_submitting:
-                # Only a shell that knows our nonce can report commands, so programs cannot forge this proof.
+                # A command counts only with our nonce; which process printed it can no longer be found out.
                 line = await self._panes.find_last_command_line(delivery.pane, delivery.step_at)
         except VisorError as error:
             # Without the pane nothing can be proven, and an unproven delivery is not reported as delivered.

@@ -13,7 +13,8 @@ from termvisor.actions.agent_commands import AgentCommander
 from termvisor.actions.input_line import find_guard_piece
 from termvisor.actions.notifications.notifier import Notifier
 from termvisor.actions.pane_snapshot import ActionRoutes, PaneSnapshot
-from termvisor.actions.preconditions import AgentAction, build_guard_error
+from termvisor.actions.precondition_failure import build_guard_error
+from termvisor.actions.preconditions import AgentAction
 from termvisor.backends.pane_control import AppliedPaneChange, GuardMismatch
 from termvisor.clock import Clock
 from termvisor.errors import NotFound, ObjectNotFound, Unsupported
@@ -29,11 +30,13 @@ from termvisor.model.action.action import (
     PruneData,
     Release,
     Reserve,
+    RestoreData,
     RunProgram,
     RunWorkflow,
     SendKeys,
     SetTitle,
     Spawn,
+    UpdateRecords,
     WriteConfig,
     WriteFile,
     get_action_kind,
@@ -92,7 +95,7 @@ class ActionExecutor:
         # The caller proceeds by itself once the gate allows it.
         if isinstance(action, AskPerson | RunWorkflow):
             return Outcome(status="done", pane=action.pane)
-        if isinstance(action, WriteFile | WriteConfig | PruneData | ExportUnredacted):
+        if isinstance(action, WriteFile | WriteConfig | PruneData | RestoreData | UpdateRecords | ExportUnredacted):
             return Outcome(status="done")
         if snapshot is None:
             raise NotFound(f"{get_action_kind(action)} needs a pane, and none was found")

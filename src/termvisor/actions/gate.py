@@ -21,18 +21,15 @@ from termvisor.actions.delivery import TextDelivery
 from termvisor.actions.executor import ActionExecutor
 from termvisor.actions.pane_snapshot import PaneAccess, PaneSnapshot
 from termvisor.actions.policy_check import PolicyChecker, PolicyDecision
-from termvisor.actions.preconditions import (
-    PreconditionFailure,
-    bind_dialog_rows,
-    find_failed_condition,
-    find_failed_precondition,
-)
+from termvisor.actions.precondition_failure import PreconditionFailure
+from termvisor.actions.preconditions import bind_dialog_rows, find_failed_condition, find_failed_precondition
+from termvisor.actions.prompt_check import assume_prompt
 from termvisor.actions.undo import is_undone, verify_input_cleared
 from termvisor.clock import NS, Clock, format_timestamp
 from termvisor.errors import ErrorDetail, Refused, VisorError
 from termvisor.log import get_logger
 from termvisor.model.action.action import Action, Actor, AnswerAgent, SendText, find_checked_pane
-from termvisor.model.action.approval import Verdict, VerdictReason, combine_reasons
+from termvisor.model.action.approval import ApprovalOutcome, Verdict, VerdictReason, combine_reasons
 from termvisor.model.action.outcome import DeliveryRecord, Outcome
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.event import Scalar
@@ -71,7 +68,7 @@ class Gate:
         Raises ``Refused``, ``NeedsApproval``, ``StaleSnapshot`` or ``Conflict`` if nothing was executed.
         """
         # Checked first: a repeated call returns the first outcome even if the pane has changed since.
-        previous = await self._delivery.find_by_key(action, preconditions)
+        previous = await self.find_repeated(action, preconditions)
         if previous is not None:
             return previous
         attempt = await self._admit(action, actor, preconditions)
@@ -80,8 +77,14 @@ class Gate:
             attempt = await self._refresh_snapshot(attempt)
             await self._check_not_undone(attempt)
             if isinstance(attempt.action, SendText):
-                return await self._delivery.deliver(attempt, attempt.action)
+                outcome = await self._delivery.deliver(attempt, attempt.action)
+                await self._record_approved(attempt, outcome.status, outcome.why)
+                return outcome
             return await self._execute(attempt)
+
+    async def find_repeated(self, action: Action, preconditions: Preconditions) -> Outcome | None:
+        """Return the outcome of the first call with this idempotency key; None if there was none."""
+        return await self._delivery.find_by_key(action, preconditions)
 
     async def preview(
         self, action: Action, actor: Actor, preconditions: Preconditions
@@ -89,7 +92,7 @@ class Gate:
         """Return the verdict, the failed precondition and the policy trace without executing or logging anything."""
         snapshot = await self._take_snapshot(action, preconditions)
         action = bind_dialog_rows(action, snapshot)
-        decision = _require_approval(await self._policy.preview(action, actor, snapshot), preconditions)
+        decision = _require_approval(await self._policy.preview(action, actor, snapshot), actor, preconditions)
         attempt = Attempt(action=decision.action, actor=actor, preconditions=preconditions, decision=decision)
         failure = None if snapshot is None else find_failed_precondition(snapshot, attempt, self._clock.now())
         return decision.verdict, failure, self._policy.explain(action, actor, snapshot)
@@ -116,7 +119,7 @@ class Gate:
         for _ in range(_MAX_HOOK_REWRITES):
             snapshot = await self._take_snapshot(action, preconditions)
             action = bind_dialog_rows(action, snapshot)
-            decision = _require_approval(await self._policy.check(action, actor, snapshot), preconditions)
+            decision = _require_approval(await self._policy.check(action, actor, snapshot), actor, preconditions)
             attempt = Attempt(
                 action=action,
                 actor=actor,
@@ -127,15 +130,14 @@ class Gate:
                 snapshot=snapshot,
             )
             if decision.action == action:
-                await self._apply_verdict(attempt)
-                return attempt
+                return await self._apply_verdict(attempt)
             # What was requested is on record, too, before what the hook made of it.
             judged = attempt.build_entry("judged", self._clock.now(), outcome="modified", why="hook")
             await self._store.audit.add([judged])
             action = decision.action
         raise Refused("the policy hooks keep changing the action", details={"outcome": "denied"})
 
-    async def _apply_verdict(self, attempt: Attempt) -> None:
+    async def _apply_verdict(self, attempt: Attempt) -> Attempt:
         verdict = attempt.decision.verdict
         # Check for a denial before the preconditions, so that a forbidden action is not reported as a stale pane.
         if verdict.answer == "deny":
@@ -143,11 +145,12 @@ class Gate:
             raise _build_denied_error(verdict, attempt.correlation)
         await self._check_preconditions(attempt)
         if verdict.answer == "ask" and not attempt.is_suppressed:
-            await self._request_approval(attempt)
+            return replace(attempt, approval=await self._request_approval(attempt))
+        return attempt
 
-    async def _request_approval(self, attempt: Attempt) -> None:
+    async def _request_approval(self, attempt: Attempt) -> int | None:
         try:
-            await self._approvals.require_approval(attempt)
+            return await self._approvals.require_approval(attempt)
         except (Refused, asyncio.CancelledError) as error:
             # Other callers may retry and find the request answered. An agent proceeds by itself after a denial or
             # a timeout, so log the final outcome now.
@@ -225,10 +228,18 @@ class Gate:
             why=why,
         )
         await self._store.audit.add([entry])
+        await self._record_approved(attempt, outcome, why)
+
+    async def _record_approved(self, attempt: Attempt, outcome: str, why: str) -> None:
+        """Store the outcome with the approval request that allowed the action, for the person who answered it."""
+        if attempt.approval is not None:
+            await self._approvals.record_outcome(attempt.approval, ApprovalOutcome(status=outcome, why=why))
 
     async def _take_snapshot(self, action: Action, preconditions: Preconditions) -> PaneSnapshot | None:
         pane, undoes = find_checked_pane(action), preconditions.undoes
         snapshot = None if pane is None else await self._panes.take_snapshot(pane, preconditions)
+        if snapshot is not None and isinstance(action, SendText):
+            snapshot = assume_prompt(snapshot, action)
         if snapshot is None or undoes is None or not undoes.is_typed or snapshot.typed_input is None:
             return snapshot
         # The audit log stores a keyed hash of the text instead of the text, so compare hashes.
@@ -240,11 +251,17 @@ class Gate:
         return nullcontext() if pane is None else self._pane_locks[pane]
 
 
-def _require_approval(decision: PolicyDecision, preconditions: Preconditions) -> PolicyDecision:
-    """Add a `require approval` reason if the caller asks for approval. It cannot override a denial."""
-    if not preconditions.asks:
+def _require_approval(decision: PolicyDecision, actor: Actor, preconditions: Preconditions) -> PolicyDecision:
+    """Add a `require approval` reason if the caller asks for it, or asserts what only a person can see.
+
+    It cannot override a denial.
+    """
+    if preconditions.asks:
+        reason = VerdictReason("default", "asked_for", "ask", "the caller is configured to require approval")
+    elif isinstance(decision.action, SendText) and decision.action.at_prompt and actor.kind != "human":
+        reason = VerdictReason("default", "asserted_prompt", "ask", "a program asserts that a shell is at its prompt")
+    else:
         return decision
-    reason = VerdictReason("default", "asked_for", "ask", "the caller is configured to require approval")
     verdict = combine_reasons((*decision.verdict.reasons, reason), decision.verdict.retry_at)
     return replace(decision, verdict=verdict)
 

@@ -10,16 +10,21 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from termvisor.backends.pane_control import PaneState
-from termvisor.terminal.input_area import count_columns, find_input_rows
+from termvisor.terminal.input_area import count_columns, find_input_rows, locate_cursor
 
 # Compare this many characters at each end of a long text, because programs fold or scroll the middle.
 COMPARED_END_CHARS = 24
 _LONG_TEXT_CHARS = 200
 _ESCAPE_SEQUENCE = re.compile(r"\x1b\[([0-9;:]*)m|\x1b(?:\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])|[\x0e\x0f]")
-# Colours in which programs draw placeholders and suggestions: bright black, and the dark part of the grey ramp.
+# Colours in which programs draw placeholders and suggestions: bright black, the dark part of the grey ramp, and 24-bit
+# colours with equal parts between the text colours of dark and of light themes.
 _GREY_COLOURS = frozenset(["8", *map(str, range(235, 247))])
+_GREY_PARTS, _MAX_TINT = range(90, 151), 12
 _IGNORED_CHARACTERS = re.compile(r"[\s│┃║|▌▐▏▕╭╮╰╯┌┐└┘─━═>❯›»$%#…]+")
 _GUARD_CHARACTERS = re.compile(r"[A-Za-z0-9 .❯›●→]+")
+# The signs that end the prompts of shells, and a sign with text behind it.
+_PROMPT_END = re.compile(r"[$#%>❯›»λ➜➤✗]\s*\Z")
+_TEXT_AFTER_PROMPT = re.compile(r"[$#%❯] +\S")
 _WORD_RUN = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
 
 
@@ -109,10 +114,34 @@ def read_program_input(pane_state: PaneState) -> TypedInput | None:
     return TypedInput("\n".join([*before, rows[number].text[:at]]), "\n".join(behind))
 
 
+def find_cursor_column(pane_state: PaneState) -> int | None:
+    """Return the cursor's column in its joined row; None if the cursor is below the captured rows."""
+    position = _find_cursor([parse_row(row) for row in pane_state.rows], pane_state)
+    return None if position is None else position[1]
+
+
+def is_at_empty_prompt(pane_state: PaneState) -> bool:
+    """Return True if the row of the cursor ends there with the sign of a prompt, as far as that can be seen."""
+    row = read_prompt_input(pane_state, 0)
+    if row is None or row.behind:
+        return False
+    return bool(_PROMPT_END.search(row.before)) and not _TEXT_AFTER_PROMPT.search(row.before)
+
+
 def is_text_shown(pane_state: PaneState, text: str) -> bool:
     """Return True if the beginning of the text appears anywhere on the screen."""
-    start = strip_decoration(text)[:COMPARED_END_CHARS]
-    return bool(start) and start in strip_decoration("\n".join(read_plain_rows(pane_state)))
+    return has_text_start("\n".join(read_plain_rows(pane_state)), text)
+
+
+def has_text_start(shown: str, text: str) -> bool:
+    """Return True if what is shown contains the beginning of the text."""
+    start = find_shown_start(text)
+    return bool(start) and start in strip_decoration(shown)
+
+
+def find_shown_start(text: str) -> str:
+    """Return the beginning of the text, as it is looked for on a screen."""
+    return strip_decoration(text)[:COMPARED_END_CHARS]
 
 
 def read_plain_rows(pane_state: PaneState) -> list[str]:
@@ -134,6 +163,45 @@ def parse_row(row: str) -> InputRow:
     return InputRow(text + rest, (*faint, *([is_faint] * len(rest))))
 
 
+def find_highlights(rows: Sequence[str]) -> tuple[tuple[int, str], ...]:
+    """Return row number and text of each part whose background differs from the same one on both of its sides."""
+    found = []
+    for number, row in enumerate(rows):
+        parts = _split_backgrounds(row)
+        found += [
+            (number, text.strip())
+            for (left, _), (background, text), (right, _) in zip(parts, parts[1:], parts[2:], strict=False)
+            if left == right != background and text.strip()
+        ]
+    return tuple(found)
+
+
+def _split_backgrounds(row: str) -> list[tuple[str, str]]:
+    """Return background and text of the parts of a row. A colour that the row before left on is ``inherited``."""
+    parts, at, background = [("inherited", "")], 0, "inherited"
+    for match in (*_ESCAPE_SEQUENCE.finditer(row), None):
+        text = row[at : match.start()] if match else row[at:]
+        if text and background == parts[-1][0]:
+            parts[-1] = (background, parts[-1][1] + text)
+        elif text:
+            parts.append((background, text))
+        if match is not None:
+            at, background = match.end(), _read_background(match[1], background)
+    return [part for part in parts if part[1]]
+
+
+def _read_background(parameters: str | None, background: str) -> str:
+    """Return the background after an SGR sequence; None stands for another escape sequence."""
+    codes = iter((parameters or "").replace(":", ";").split(";")) if parameters is not None else iter(())
+    for code in codes:
+        if code in ("38", "48", "58"):  # an extended colour: ``5;n`` or ``2;r;g;b``
+            colour = ";".join(next(codes, "") for _ in range(1 if next(codes, "") == "5" else 3))
+            background = colour if code == "48" else background
+        elif code in ("", "0", "49") or re.fullmatch(r"4[0-7]|10[0-7]", code):
+            background = code.strip("0") or "49"
+    return background
+
+
 def _is_faint(parameters: str, is_faint: bool) -> bool:
     """Return True if text after an SGR sequence with these parameters is faint."""
     codes = parameters.replace(":", ";").split(";")
@@ -149,20 +217,17 @@ def _is_faint(parameters: str, is_faint: bool) -> bool:
 
 
 def _is_grey(codes: Sequence[str]) -> bool:
-    """Return True if the codes are ``38;5;n`` and colour ``n`` is grey."""
+    """Return True if the codes are ``38;5;n`` or ``38;2;r;g;b`` with a grey colour."""
+    parts = [int(code) for code in codes[2:5] if code.isdecimal()]
+    if codes[1:2] == ["2"] and len(parts) == 3:
+        return all(part in _GREY_PARTS for part in parts) and max(parts) - min(parts) <= _MAX_TINT
     return len(codes) > 2 and codes[1] == "5" and codes[2] in _GREY_COLOURS
 
 
 def _find_cursor(rows: Sequence[InputRow], pane_state: PaneState) -> tuple[int, int] | None:
     """Return the index of the joined row that holds the cursor, and the cursor's column in it."""
-    top = 0
-    for number, row in enumerate(rows):
-        # Wrapped rows are joined here, but the cursor's row number counts them separately.
-        height = max(1, -(-count_columns(row.text.rstrip()) // max(1, pane_state.width)))
-        if pane_state.cursor_y < top + height:
-            return number, (pane_state.cursor_y - top) * pane_state.width + pane_state.cursor_x
-        top += height
-    return None
+    size = (pane_state.width, pane_state.height)
+    return locate_cursor([row.text for row in rows], size, pane_state.cursor_x, pane_state.cursor_y)
 
 
 def _find_column_index(text: str, column: int) -> int:

@@ -4,7 +4,8 @@ The daemon takes a snapshot once. tmux checks the guard built from it again, in 
 adapter reads the screen, and its keyboard module knows the keys.
 """
 
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from types import ModuleType
 from typing import Protocol, TypeVar
@@ -12,8 +13,9 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 
 from termvisor.actions import input_line
-from termvisor.agents.adapters import loader
+from termvisor.agents.adapters import loader, structure_keyboard
 from termvisor.agents.adapters.adapter import Adapter, ScreenReading
+from termvisor.agents.adapters.description_files import DESCRIPTIONS
 from termvisor.agents.adapters.keyboard import Decision, KeyPress
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.backends.pane_control import PaneControl, PaneGuard, PaneState, PaneViewer
@@ -26,6 +28,7 @@ from termvisor.model.agent.state import StateName
 from termvisor.model.ids import PaneId, RuntimeId
 from termvisor.model.terminal.pane import InputState, PaneView
 from termvisor.model.terminal.screen import Screen
+from termvisor.terminal.input_area import locate_cursor
 
 # Seconds after a key press during which a user counts as typing in the pane.
 HUMAN_TYPING_WINDOW_S = 3.0
@@ -45,14 +48,23 @@ class PaneAgent(Struct, frozen=True, kw_only=True):
 
 
 class AgentInteraction:
-    """The screen classifier and the keys of one agent; methods return None if no such keys apply now."""
+    """The screen classifier and the keys of one agent; methods return None if no such keys apply now.
 
-    def __init__(self, adapter: Adapter, keyboard: ModuleType | None):
+    A composer or a dialog that the agent's own module does not know is read by its structure: another version of the
+    agent drew it.
+    """
+
+    def __init__(self, adapter: Adapter, keyboard: object | None):
         self._adapter, self._keyboard = adapter, keyboard
 
     @property
     def is_without_keyboard(self) -> bool:
         return self._keyboard is None or not hasattr(self._keyboard, "read_composer")
+
+    @property
+    def has_own_module(self) -> bool:
+        """Return True if a module of the agent knows its screens by their words; False for a described agent."""
+        return isinstance(self._keyboard, ModuleType)
 
     def read_screen(self, screen: Screen) -> ScreenReading:
         return self._adapter.classify_screen(screen)
@@ -62,9 +74,11 @@ class AgentInteraction:
 
     def find_choice_keys(self, screen: Screen, choice: str) -> KeyPress | None:
         """Return the keys that pick `allow`, `deny` or the option with this label."""
-        if choice in ("allow", "deny"):
-            return self._call_keyboard("find_answer_keys", KeyPress, screen, choice)
-        return self._call_keyboard("find_option_keys", KeyPress, screen, choice)
+        reading = self._adapter.classify_screen(screen)
+        if self.has_own_module and reading.rule and not reading.names_agent:
+            return structure_keyboard.find_choice_keys(screen, reading, choice)
+        name = "find_answer_keys" if choice in ("allow", "deny") else "find_option_keys"
+        return self._call_keyboard(name, KeyPress, screen, choice)
 
     def find_interrupt_keys(self, screen: Screen) -> KeyPress | None:
         return self._call_keyboard("find_interrupt_keys", KeyPress, screen)
@@ -73,7 +87,21 @@ class AgentInteraction:
         return self._call_keyboard("find_exit_keys", KeyPress, screen)
 
     def read_composer(self, screen: Screen) -> str | None:
-        return self._call_keyboard("read_composer", str, screen)
+        """Return the text in the composer, without a placeholder; None if there is no composer."""
+        text = self._call_keyboard("read_composer", str, screen)
+        if text is None and self.has_own_module:
+            text = structure_keyboard.read_composer(screen)
+        placeholder: re.Pattern[str] | None = getattr(self._keyboard, "PLACEHOLDER", None)
+        return "" if text and placeholder is not None and placeholder.fullmatch(text) else text
+
+    @property
+    def has_queue(self) -> bool:
+        """Return True if the agent takes prompts while it works."""
+        return hasattr(self._keyboard, "read_queue")
+
+    def read_queue(self, screen: Screen) -> str:
+        """Return the prompts that the agent shows in its queue."""
+        return self._call_keyboard("read_queue", str, screen) or ""
 
     def _call_keyboard(self, name: str, kind: type[T], *args: object) -> T | None:
         # A keyboard module defines only the functions that its agent supports.
@@ -82,26 +110,37 @@ class AgentInteraction:
         return result if isinstance(result, kind) else None
 
 
-@cache
 def get_agent_interaction(agent: str) -> AgentInteraction | None:
     """Return the interaction built from the agent's ``keyboard`` module; None for an unknown agent."""
+    return _build_interaction(agent, DESCRIPTIONS.generation)
+
+
+@cache
+def _build_interaction(agent: str, _generation: int) -> AgentInteraction | None:
     adapter = next((adapter for adapter in loader.load_adapters() if adapter.name == agent), None)
     if adapter is None:
         return None
-    return AgentInteraction(adapter, loader.import_adapter_module(adapter, "keyboard"))
+    keyboard = loader.import_adapter_module(adapter, "keyboard")
+    # Agents that share a module have a keyboard each.
+    build_keyboard = getattr(keyboard, "build_keyboard", None)
+    return AgentInteraction(adapter, build_keyboard(adapter) if build_keyboard is not None else keyboard)
 
 
 def build_screen(pane: PaneId, pane_state: PaneState, at: int) -> Screen:
     rows = [row.rstrip() for row in input_line.read_plain_rows(pane_state)]
+    size = (pane_state.width, pane_state.height)
+    cursor = locate_cursor(rows, size, pane_state.cursor_x, pane_state.cursor_y)
+    y, x = cursor or (pane_state.cursor_y, pane_state.cursor_x)
     return Screen(
         pane=pane,
         rows=tuple(rows + [""] * (pane_state.height - len(rows))),
         width=pane_state.width,
         height=pane_state.height,
-        cursor_x=pane_state.cursor_x,
-        cursor_y=pane_state.cursor_y,
+        cursor_x=x,
+        cursor_y=y,
         alternate=pane_state.alternate,
         at=at,
+        highlights=input_line.find_highlights(pane_state.rows),
     )
 
 
@@ -151,6 +190,8 @@ class PaneSnapshot(Struct, frozen=True, kw_only=True):
     holds_own_text: bool = False
     """True if the input holds exactly the text typed by the action to be undone."""
     agent: PaneAgent | None = None
+    shell: str = ""
+    """The process id of the shell that is proven to be at its prompt; empty if there is none."""
     child_count: int | None = None
     """Running child processes of the pane's process; None if unknown or not needed."""
 
@@ -188,11 +229,17 @@ AllowCallback = Callable[[PaneSnapshot | None], Awaitable[Outcome]]
 """Sends an approval to the agent that waits for it."""
 
 
-class PaneAccess(Protocol):
-    """Read access of the gate to panes, implemented by the daemon (a higher layer)."""
+class ProgramObserver(Protocol):
+    """What the program in a pane has read and begun, at the time of the call."""
 
-    def get_last_command_time(self, pane: PaneId) -> int:
-        """Return when the shell last reported the start of a command with our nonce; 0 if never."""
+    def get_command_times(self, pane: PaneId) -> Mapping[str, int]:
+        """Return when the last command started according to marks with our nonce, by the shell that they name."""
+
+    def has_turn_started(self, pane: PaneId, since: int) -> bool:
+        """Return True if the agent in the pane has itself reported work that began after ``since``."""
+
+    def count_read_bytes(self, pid: int) -> int | None:
+        """Return how many bytes a process has read since it started; None if it has exited or that is unknown."""
 
     def find_foreground_group(self, pane: PaneId) -> int:
         """Return the foreground process group of the pane's terminal; 0 if unknown."""
@@ -202,6 +249,10 @@ class PaneAccess(Protocol):
 
     def is_busy(self, pane: PaneId) -> bool:
         """Return True if the kernel echoes keys and the program is certainly not reading them now."""
+
+
+class PaneAccess(ProgramObserver, Protocol):
+    """Read access of the gate to panes, implemented by the daemon (a higher layer)."""
 
     async def get_pane(self, pane: PaneId) -> PaneView:
         """Return the stored pane. Raises ``NotFound``."""

@@ -12,6 +12,7 @@ allow or deny.
 """
 
 import asyncio
+import math
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -22,23 +23,23 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.actions.agent_commands import AgentCommander
+from termvisor.actions.agent_commands import HOOK_ANSWERED, AgentCommander
+from termvisor.actions.approvals import ApprovalQueue
 from termvisor.actions.gate import Gate
 from termvisor.actions.input_line import strip_decoration
 from termvisor.actions.pane_snapshot import AllowCallback, PaneSnapshot, get_agent_interaction
-from termvisor.actions.preconditions import build_stale_error
+from termvisor.actions.precondition_failure import build_stale_error
 from termvisor.agents.adapters.keyboard import Decision
 from termvisor.agents.adapters.server_contract import PermissionRequest, SessionControl
 from termvisor.errors import Refused, StateConflict, TimedOut, Unavailable, VisorError
 from termvisor.log import get_logger
 from termvisor.model.action.action import Actor, AnswerAgent, AnswerDialog
+from termvisor.model.action.approval import ANSWERED_ELSEWHERE, ApprovalOutcome
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.agent.agent_process import AgentProcess
 from termvisor.model.ids import PaneId
 
-# Maximum seconds to wait for an approval; the policy may set fewer. The agent's dialog stays open meanwhile.
-MAX_ANSWER_WAIT_S = 3600.0
 # Seconds for which a dialog may remain on the screen after its hook was answered.
 _DIALOG_CLOSE_S = 5.0
 RequestRoute = Literal["hook", "server", "dialog"]
@@ -52,13 +53,16 @@ log = get_logger("permissions")
 
 
 class PermissionBroker:
-    def __init__(self, *, gate: Gate, pending: "PendingRequests", commander: AgentCommander):
-        self._gate, self.pending, self._commander = gate, pending, commander
+    def __init__(self, *, gate: Gate, approvals: ApprovalQueue, pending: "PendingRequests", commander: AgentCommander):
+        self._gate, self._approvals, self.pending, self._commander = gate, approvals, pending, commander
 
     async def answer_hook(self, action: AnswerAgent, actor: Actor, preconditions: Preconditions) -> Outcome:
         """Return the decision and the hook's output. Raises ``Conflict`` if another route is forwarding the request."""
         with self.pending.track_request(action.pane, "hook"):
-            return await decide_request(self._gate, action, actor, preconditions)
+            outcome = await decide_request(self._gate, action, actor, preconditions)
+            if outcome.why == "deny":
+                await self._record_denial(outcome, Outcome(status="done", why=HOOK_ANSWERED))
+            return outcome
 
     async def forward_server_request(
         self, session_control: SessionControl, *, agent: str, pane: PaneId, actor: Actor, handled_ids: set[str]
@@ -104,22 +108,38 @@ class PermissionBroker:
                 # Our own answer lets the agent go on as well: the gate must still verify it and log its outcome.
                 if is_answering.is_set():
                     await asyncio.wait((decision,))
-                decision.cancel()
+                is_elsewhere = elsewhere.done() and elsewhere.result() == "elsewhere"
+                decision.cancel(ANSWERED_ELSEWHERE if is_elsewhere else None)
                 elsewhere.cancel()
         # If both ended at once, the decision counts, because the gate may already have sent its answer.
         if decision.cancelled():
             return elsewhere.result()
         outcome = decision.result()
         if outcome is not None and outcome.why == "deny":
-            await request.deny(outcome.correlation)
+            await self._deny(request, outcome)
         return "answered"
+
+    async def _deny(self, request: "ServerRequest | DialogRequest", decided: Outcome) -> None:
+        """Deliver a denial, and store its outcome with the approval request."""
+        try:
+            delivered = await request.deny(decided.correlation)
+        except VisorError as error:
+            await self._record_denial(decided, Outcome(status="failed", why=error.code, text=error.message))
+            raise
+        await self._record_denial(decided, delivered)
+
+    async def _record_denial(self, decided: Outcome, delivered: Outcome) -> None:
+        # A rule of the policy denies without an approval request.
+        if decided.approval is not None:
+            ending = ApprovalOutcome(status=delivered.status, why=delivered.why, text=delivered.text)
+            await self._approvals.record_outcome(decided.approval, ending)
 
     async def _decide(self, action: AnswerAgent, actor: Actor) -> Outcome | None:
         """Return the outcome, or None if there is no clear decision and the agent must get no answer."""
         try:
-            return await decide_request(self._gate, action, actor, Preconditions(wait_for_answer=MAX_ANSWER_WAIT_S))
+            return await decide_request(self._gate, action, actor, Preconditions(wait_for_answer=math.inf))
         except VisorError as error:
-            # An expired or withdrawn approval is not a denial: the user can still answer the agent's own dialog.
+            # A rate limit or an unreadable policy is not a denial: the user can still answer the agent's own dialog.
             log.info("no answer to the permission request of %s: %s", action.agent, error.message)
             return None
 
@@ -194,6 +214,7 @@ async def decide_request(gate: Gate, action: AnswerAgent, actor: Actor, precondi
             text=_format_hook_answer(action, "deny", f"Termvisor: {error.message}"),
             correlation=str(error.details.get("correlation", "")),
             pane=action.pane,
+            approval=number if isinstance(number := error.details.get("question"), int) else None,
         )
     return replace(outcome, why="allow", text=_format_hook_answer(action, "allow"))
 
@@ -242,8 +263,10 @@ class ServerRequest:
             is_confirmed = False
         return done if is_confirmed else replace(done, status="unknown", why="not_confirmed")
 
-    async def deny(self, _correlation: str) -> None:
-        await self._session_control.answer_request(self._request, "deny")
+    async def deny(self, _correlation: str) -> Outcome:
+        is_sent = await self._session_control.answer_request(self._request, "deny")
+        done = Outcome(status="done", why="answered", pane=self.action.pane, channel="native")
+        return done if is_sent else replace(done, status="unknown", why="request_gone")
 
     async def wait_until_answered_elsewhere(self) -> RequestEnd:
         is_connected = await self._session_control.wait_until_answered(self._request)
@@ -315,11 +338,11 @@ class DialogRequest:
             raise build_stale_error("pane_gone", f"pane {self._dialog.pane} no longer exists")
         return await self._commander.build_keyboard(snapshot).pick_choice("allow", self._dialog.rows)
 
-    async def deny(self, correlation: str) -> None:
+    async def deny(self, correlation: str) -> Outcome:
         # Denying presses keys in a pane, so it is an action too and goes through the gate and its pane lock.
         dialog = self._dialog
         action = AnswerDialog(pane=dialog.pane, agent=dialog.agent, choice="deny", rows=dialog.rows)
-        await self._gate.run(action, self._actor, Preconditions(correlation=correlation))
+        return await self._gate.run(action, self._actor, Preconditions(correlation=correlation))
 
     async def wait_until_answered_elsewhere(self) -> RequestEnd:
         await self._wait_until_resolved()

@@ -4,24 +4,25 @@ Invariant: an unknown fact counts as a failed precondition.
 """
 
 import re
-from collections.abc import Iterator
 from itertools import chain
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.actions import input_line
 from termvisor.actions.attempt import Attempt
 from termvisor.actions.pane_snapshot import (
     HUMAN_TYPING_WINDOW_S,
+    AgentInteraction,
+    PaneAgent,
     PaneSnapshot,
     list_typing_clients,
     read_composer_text,
 )
+from termvisor.actions.precondition_failure import Failures, PreconditionFailure
+from termvisor.actions.prompt_check import build_screen_failure, check_prompt
 from termvisor.agents.adapters.keyboard import RESTING_STATES, remove_pointer
-from termvisor.backends.pane_control import GuardMismatch
 from termvisor.clock import NS
-from termvisor.errors import BadRequest, ConfigError, Conflict, ErrorDetail, StaleSnapshot
+from termvisor.errors import BadRequest, ConfigError
 from termvisor.model.action.action import (
     Action,
     AnswerAgent,
@@ -31,6 +32,7 @@ from termvisor.model.action.action import (
     QuitAgent,
     SendKeys,
     SendText,
+    get_default_owner,
 )
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.regex import compile_patterns
@@ -42,48 +44,7 @@ AgentAction = AnswerDialog | Interrupt | QuitAgent
 """Actions on an agent, through keys or its server."""
 # Characters that open a menu in common agents and chat programs if a text starts with them.
 _MENU_PREFIXES = ("/", "@", "!", "#")
-_TEXT_FAILURES = frozenset({"nothing_to_see", "too_long", "control_characters", "multi_line", "popup_text"})
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
-
-
-class PreconditionFailure(Struct, frozen=True):
-    """The reason why nothing was done. ``why`` is a stable code; ``expected`` and ``actual`` did not match."""
-
-    why: str
-    text: str
-    expected: str = ""
-    actual: str = ""
-
-    @property
-    def is_due_to_text(self) -> bool:
-        """Return True if the text itself cannot be sent to the program in the pane, so that waiting does not help."""
-        return self.why in _TEXT_FAILURES
-
-    def build_error(self, correlation: str = "") -> Conflict:
-        details: dict[str, ErrorDetail] = {"outcome": "refused", "why": self.why}
-        if correlation:
-            details["correlation"] = correlation
-        if self.expected or self.actual:
-            details |= {"expected": self.expected, "actual": self.actual}
-        text = f"{self.text} (expected {self.expected}, found {self.actual})" if self.expected else self.text
-        kind = Conflict if self.why == "reserved" else StaleSnapshot
-        return kind(f"nothing was done: {text}", details=details)
-
-
-def build_stale_error(why: str, text: str) -> StaleSnapshot:
-    return StaleSnapshot(f"nothing was done: {text}", details={"outcome": "refused", "why": why})
-
-
-def build_guard_error(mismatch: GuardMismatch, *, is_first: bool = True) -> StaleSnapshot:
-    """Build the error for a guard that failed when tmux checked it right before the action or its next key."""
-    text = f"expected {mismatch.expected}, found {mismatch.actual}"
-    details = {"outcome": "refused", "why": f"stale_{mismatch.what}"}
-    details |= {"expected": mismatch.expected, "actual": mismatch.actual}
-    return StaleSnapshot(f"nothing {'' if is_first else 'more '}was done: {text}", details=details)
-
-
-Failures = Iterator[PreconditionFailure]
-"""Failures that a check yields lazily: evaluation stops at the first failure of all checks."""
 
 
 def find_failed_precondition(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> PreconditionFailure | None:
@@ -118,10 +79,12 @@ def _check_action(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failure
         yield from _check_agent_action(snapshot, action)
     if isinstance(action, SendText):
         # The text is read by an agent, a shell at its prompt, or some other program.
-        if snapshot.interaction is not None:
-            yield from _check_composer(snapshot, action, attempt.preconditions)
+        interaction, agent = snapshot.interaction, snapshot.agent
+        if interaction is not None and agent is not None:
+            yield from _check_no_dialog(snapshot, interaction, agent)
+            yield from _check_composer(snapshot, interaction, action, attempt.preconditions)
         elif attempt.preconditions.into == "prompt":
-            yield from _check_prompt(snapshot, attempt)
+            yield from check_prompt(snapshot, action, allows_unproven=attempt.decision.allows_unproven)
         else:
             yield from _check_program_input(snapshot, action)
     yield from _check_undo_target(snapshot)
@@ -149,10 +112,16 @@ def _check_pane_known(snapshot: PaneSnapshot, preconditions: Preconditions, now:
 
 
 def _check_not_reserved(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failures:
-    reservation, caller = snapshot.reservation, attempt.preconditions.owner
-    if reservation is not None and reservation.expires_at > now and reservation.owner != caller:
-        text = f"the pane is reserved by {reservation.owner}"
-        yield PreconditionFailure("reserved", text, caller or "no owner", reservation.owner)
+    reservation, is_human = snapshot.reservation, attempt.actor.kind == "human"
+    caller = attempt.preconditions.owner or get_default_owner(attempt.actor)
+    if reservation is None or reservation.expires_at <= now or reservation.owner == caller:
+        return
+    # Only a person decides that another caller's reservation does not count; the audit log shows it.
+    if is_human and attempt.preconditions.overrides_reservation:
+        return
+    way = "; `--override-reservation` acts anyway" if is_human else ""
+    text = f"the pane is reserved by {reservation.owner}, and you are {caller}{way}"
+    yield PreconditionFailure("reserved", text)
 
 
 def _check_accepts_input(snapshot: PaneSnapshot) -> Failures:
@@ -192,31 +161,25 @@ def _check_text(snapshot: PaneSnapshot, text: str) -> Failures:
             yield PreconditionFailure("popup_text", "a tab would trigger completion")
 
 
-def _check_prompt(snapshot: PaneSnapshot, attempt: Attempt) -> Failures:
-    """Check that a shell is at a proven, empty prompt."""
-    activity, typed = snapshot.view.activity, snapshot.typed_input
-    if snapshot.pane_state.alternate:
-        yield PreconditionFailure("alternate_screen", "a full-screen program is in the pane")
-    if activity.kind != "prompt":
-        text = "the pane is not known to be at a shell prompt"
-        yield PreconditionFailure("not_at_prompt", text, "prompt", activity.kind)
-    if not (activity.is_proven or attempt.decision.allows_unproven):
-        yield PreconditionFailure("unproven_prompt", "it is not proven that the pane's own shell printed this prompt")
-    if typed is None:
-        yield PreconditionFailure("prompt_not_found", "the start of the shell's input is not known")
-    elif typed.before.strip() or typed.behind:
-        yield PreconditionFailure("input_not_empty", "the input is not empty")
-
-
 def _check_program_input(snapshot: PaneSnapshot, action: SendText) -> Failures:
     if snapshot.pane_state.alternate and not action.into_screen:
-        yield PreconditionFailure("alternate_screen", "a full-screen program is in the pane")
+        yield build_screen_failure(snapshot)
     yield from _check_no_menu(action.text)
     typed = input_line.read_program_input(snapshot.pane_state)
     if typed is None:
         yield PreconditionFailure("prompt_not_found", "the cursor was not found on the screen")
     elif input_line.strip_decoration(typed.before) or input_line.strip_decoration(typed.behind):
-        yield PreconditionFailure("input_not_empty", "the input is not empty")
+        yield _build_input_failure(snapshot)
+
+
+def _build_input_failure(snapshot: PaneSnapshot) -> PreconditionFailure:
+    """Return the failure for text beside the cursor, which may be a prompt: only its program knows."""
+    pane, program = snapshot.view.id, snapshot.pane_state.command
+    text = f"the row of the cursor in pane {pane} shows text, a prompt or typed text, so its input may not be empty"
+    hint = f"Look at it with `visor get-screen {pane}`; `visor send-keys {pane}` presses keys without this check."
+    if snapshot.foreground.is_shell:
+        hint = f"A shell reads the input ({program}): send without `--program`; `--at-prompt` if you see its prompt."
+    return PreconditionFailure("input_not_empty", text, hint=hint)
 
 
 def _check_no_menu(text: str) -> Failures:
@@ -224,14 +187,25 @@ def _check_no_menu(text: str) -> Failures:
         yield PreconditionFailure("popup_text", f"a text that begins with {text[0]!r} may open a menu")
 
 
-def _check_composer(snapshot: PaneSnapshot, action: SendText, preconditions: Preconditions) -> Failures:
+def _check_composer(
+    snapshot: PaneSnapshot, interaction: AgentInteraction, action: SendText, preconditions: Preconditions
+) -> Failures:
     """Check that the agent can take a prompt: it must be idle if it has a server, else its input box must be empty."""
-    yield from _check_no_dialog(snapshot)
     is_native = can_send_natively(snapshot, action)
     if not is_native:
+        yield from _check_queue(snapshot, interaction, action)
         yield from _check_no_menu(action.text)
     if not is_native or preconditions.is_input_empty:
-        yield from _check_composer_empty(snapshot)
+        yield from _check_composer_empty(snapshot, interaction)
+
+
+def _check_queue(snapshot: PaneSnapshot, interaction: AgentInteraction, action: SendText) -> Failures:
+    """Check that the agent either is not working, or queues what it is sent meanwhile."""
+    agent, pane = snapshot.agent, snapshot.view.id
+    if agent is not None and agent.state == "running" and action.enter and not interaction.has_queue:
+        text = f"{agent.name} in pane {pane} is working, and it queues no messages"
+        hint = f"`visor wait-for {pane} --state idle,completed,waiting` waits until it takes one."
+        yield PreconditionFailure("at_work", text, hint=hint)
 
 
 def can_send_natively(snapshot: PaneSnapshot, action: Action) -> bool:
@@ -240,11 +214,7 @@ def can_send_natively(snapshot: PaneSnapshot, action: Action) -> bool:
     return is_submitted and snapshot.takes_prompts and agent is not None and agent.state in RESTING_STATES
 
 
-def _check_no_dialog(snapshot: PaneSnapshot) -> Failures:
-    interaction, agent = snapshot.interaction, snapshot.agent
-    if interaction is None or agent is None:
-        yield PreconditionFailure("no_agent", "no supported agent is known to run in the pane")
-        return
+def _check_no_dialog(snapshot: PaneSnapshot, interaction: AgentInteraction, agent: PaneAgent) -> Failures:
     shown = interaction.read_screen(snapshot.screen).state
     # The screen of this moment is newer than the agent's state, so a dialog that it no longer shows is gone. A dialog
     # that was reported but never shown may be drawn at any moment, or no rule recognizes it.
@@ -254,9 +224,8 @@ def _check_no_dialog(snapshot: PaneSnapshot) -> Failures:
         yield PreconditionFailure("dialog_open", text)
 
 
-def _check_composer_empty(snapshot: PaneSnapshot) -> Failures:
-    interaction = snapshot.interaction
-    text = None if interaction is None else read_composer_text(interaction, snapshot.screen, snapshot.pane_state)
+def _check_composer_empty(snapshot: PaneSnapshot, interaction: AgentInteraction) -> Failures:
+    text = read_composer_text(interaction, snapshot.screen, snapshot.pane_state)
     if text is None:
         yield PreconditionFailure("unknown_screen", "no composer found on the agent's screen")
     elif input_line.strip_decoration(text):
@@ -282,11 +251,11 @@ def _check_agent_action(snapshot: PaneSnapshot, action: AgentAction) -> Failures
         if not snapshot.has_agent_server and interaction.find_interrupt_keys(screen) is None:
             yield PreconditionFailure("not_at_work", "the agent's screen shows no work to interrupt")
     else:
-        yield from _check_no_dialog(snapshot)
+        yield from _check_no_dialog(snapshot, interaction, agent)
         if interaction.find_exit_keys(screen) is None:
             text = "the agent's screen does not show that it is idle: `visor interrupt` stops it"
             yield PreconditionFailure("at_work", text)
-        yield from _check_composer_empty(snapshot)
+        yield from _check_composer_empty(snapshot, interaction)
 
 
 def _check_undo_target(snapshot: PaneSnapshot) -> Failures:

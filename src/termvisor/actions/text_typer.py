@@ -1,11 +1,13 @@
 """Type a text into a program's input and submit it with Enter, verifying each step on the screen.
 
-    typing → text is in the input → submitting (Enter) → input is empty
+    typing → text is in the input → submitting (Enter) → input is empty, and an agent has taken the text
        └─ refused, typed_not_submitted or unknown: reported, never retried
 
 Invariants: a step is stored before it is taken; the text is written at most once, even after errors. Enter is pressed
 at most once: only while the input of the intended program holds exactly the text and no user types, and only if the
-cursor and a piece of the text are still where they were seen.
+cursor and a piece of the text are still where they were seen. A mark proves the start of a command only if it names the
+shell that was at its prompt, if that shell has read Enter, and if the text has left the input: any program of the user
+can print a mark with our nonce. An agent has taken the text only if it says so or shows it (see `turn_proof`).
 """
 
 from collections.abc import Awaitable, Callable
@@ -15,12 +17,14 @@ from msgspec.structs import replace
 
 from termvisor.actions import input_line
 from termvisor.actions.pane_snapshot import (
+    AgentInteraction,
     PaneAccess,
     PaneSnapshot,
     build_screen,
     list_typing_clients,
     read_composer_text,
 )
+from termvisor.actions.turn_proof import find_shown_proof
 from termvisor.backends.pane_control import GuardMismatch, PaneState
 from termvisor.clock import Clock
 from termvisor.errors import MuxError, NotFound
@@ -98,7 +102,7 @@ class TextTyper:
         if not self._action.enter:
             return TypingResult("typed_not_submitted", "as_wanted", "Enter was not requested")
         await self._record_step("submitting")
-        began = self._clock.now()
+        began, self._bytes_read = self._clock.now(), self._count_bytes_read()
         if (refused := await self._press_enter()) is not None:
             return refused
         return await self._wait_until_taken(began)
@@ -106,7 +110,7 @@ class TextTyper:
     async def _wait_until_seen(self) -> TypingResult | None:
         """Return None once the text is in the program's input and the screen has settled, else the failure."""
         until = self._clock.monotonic() + SEEN_TIMEOUT_S
-        last: tuple[str, ...] = ()
+        last: object = None
         since = self._clock.monotonic()
         pane_state: PaneState | None = None
         # The clock counts while the machine is suspended, so the time may be over before the first look.
@@ -115,8 +119,10 @@ class TextTyper:
             if pane_state is None or not self._is_same_program(pane_state):
                 return TypingResult("unknown", "program_changed", _describe_text_location(pane_state, self._text))
             now = self._clock.monotonic()
-            if pane_state.rows != last:
-                last, since = pane_state.rows, now
+            # An agent that works redraws its spinner all the time, so only its input must have settled.
+            drawn = pane_state.rows if self._interaction is None else self._read_input(pane_state, lines=1)
+            if drawn != last:
+                last, since = drawn, now
             # The kernel echoes text that the program has not read yet, so text on the screen alone proves nothing.
             elif now - since >= SETTLE_S and self._has_text_in_input(pane_state) and not self._is_busy():
                 return None
@@ -178,25 +184,74 @@ class TextTyper:
         pane_state: PaneState | None = None
         while self._clock.monotonic() - start < CONFIRM_TIMEOUT_S:
             pane_state = await self._control.read_pane_state(self._snapshot.pane_state.pane)
-            if (has_started := self._has_command_started(began)) or (
-                pane_state and self._has_input_emptied(pane_state)
-            ):
-                return TypingResult("delivered", "command_started" if has_started else "left_input")
+            why = self._find_proof(began, pane_state)
+            if why == "queued" or (pane_state is not None and self._is_queued(pane_state)):
+                return TypingResult("queued", "in_queue", "the agent is working and shows it in its queue")
+            if why:
+                return TypingResult("delivered", why)
             if pane_state is None:
                 return TypingResult("unknown", "pane_gone", "the pane closed after Enter")
             await self._clock.sleep(POLL_INTERVAL_S)
+        if self._into_prompt and any(at >= began for at in self._panes.get_command_times(self._pane).values()):
+            text = (
+                "a mark reports the start of a command, but nothing shows that the shell printed it and took the text"
+            )
+            return TypingResult("unknown", "mark_not_proven", text)
         # A slow program may still take the Enter, so neither outcome is proven; a second one could answer a dialog.
         if pane_state is not None and self._is_same_program(pane_state) and self._has_text_in_input(pane_state):
             return TypingResult("unknown", "still_in_input", "Enter was pressed but the text is still in the input")
+        if self._interaction is not None and pane_state is not None and self._has_input_emptied(pane_state):
+            text = f"the input is empty, but nothing shows that the agent took the text ({self._describe(pane_state)})"
+            return TypingResult("unknown", "no_turn_seen", text)
         return TypingResult(
             "unknown", "not_confirmed", "Enter was pressed; nothing proves that the program took the text"
         )
 
-    def _has_command_started(self, began: int) -> bool:
-        return self._into_prompt and self._panes.get_last_command_time(self._pane) >= began
+    def _find_proof(self, began: int, pane_state: PaneState | None) -> str:
+        """Return the code of what proves that the program took the text; empty if nothing does."""
+        if self._has_command_started(began, pane_state):
+            return "command_started"
+        if pane_state is None:
+            return ""
+        if self._interaction is not None:
+            return self._find_turn_proof(self._interaction, began, pane_state)
+        is_shown = not self._is_same_program(pane_state) or input_line.is_text_shown(pane_state, self._text)
+        return "left_input" if is_shown and self._has_input_emptied(pane_state) else ""
+
+    def _find_turn_proof(self, interaction: AgentInteraction, began: int, pane_state: PaneState) -> str:
+        if self._panes.has_turn_started(self._pane, began) and not self._has_text_in_input(pane_state):
+            return "turn_started"
+        if not self._has_input_emptied(pane_state):
+            return ""
+        before, after = (
+            (one, interaction.read_screen(build_screen(self._pane, one, self._clock.now())))
+            for one in (self._snapshot.pane_state, pane_state)
+        )
+        return find_shown_proof(self._text, before, after) or ""
+
+    def _describe(self, pane_state: PaneState) -> str:
+        """Describe what an agent's screen shows after Enter."""
+        screen = build_screen(self._pane, pane_state, self._clock.now())
+        state = self._interaction.read_screen(screen).state if self._interaction is not None else "unknown"
+        place = "on" if input_line.is_text_shown(pane_state, self._text) else "not on"
+        return f"its screen shows {state}, the text is {place} it"
+
+    def _has_command_started(self, began: int, pane_state: PaneState | None) -> bool:
+        """Return True if the shell at the prompt reports the start of a command, and has read Enter for it."""
+        shell = self._snapshot.shell
+        if not self._into_prompt or not shell or self._panes.get_command_times(self._pane).get(shell, 0) < began:
+            return False
+        before, now = self._bytes_read, self._count_bytes_read()
+        # Unknown for a shell that has exited meanwhile, and on systems that do not count.
+        has_read = before is None or now is None or now > before
+        return has_read and not (pane_state is not None and self._has_text_in_input(pane_state))
+
+    def _count_bytes_read(self) -> int | None:
+        shell = self._snapshot.shell
+        return self._panes.count_read_bytes(int(shell)) if shell.isdecimal() else None
 
     def _has_input_emptied(self, pane_state: PaneState) -> bool:
-        """Return True if the input is empty, the text is shown above it, and the program has read all typed bytes."""
+        """Return True if the input is empty and the program has read all typed bytes."""
         if self._into_prompt and self._snapshot.view.activity.is_proven:
             return False  # a shell with our marks reports the start of a command itself
         if not self._is_same_program(pane_state):
@@ -207,11 +262,16 @@ class TextTyper:
             and not input_line.strip_decoration(typed.before)
             and not input_line.strip_decoration(typed.behind)
         )
-        return (
-            is_empty
-            and input_line.is_text_shown(pane_state, self._text)
-            and self._panes.count_unread_bytes(self._pane) == 0
-        )
+        # The next prompt of a shell without marks may have another width.
+        is_empty = input_line.is_at_empty_prompt(pane_state) if self._action.at_prompt else is_empty
+        return is_empty and self._panes.count_unread_bytes(self._pane) == 0
+
+    def _is_queued(self, pane_state: PaneState) -> bool:
+        """Return True if the agent shows the text in its queue, and its input is empty."""
+        if self._interaction is None or not self._has_input_emptied(pane_state):
+            return False
+        shown = self._interaction.read_queue(build_screen(self._pane, pane_state, self._clock.now()))
+        return input_line.has_text_start(shown, self._text)
 
     def _has_text_in_input(self, pane_state: PaneState) -> bool:
         """Return True if the input holds exactly the text."""

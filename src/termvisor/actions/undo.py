@@ -3,6 +3,7 @@
 Invariant: an effect is undone only while it is unchanged; anything that replaced it is left alone.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from posixpath import basename
 
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 
 from termvisor.actions import input_line
 from termvisor.actions.pane_snapshot import PaneSnapshot
-from termvisor.actions.preconditions import build_stale_error
+from termvisor.actions.precondition_failure import build_stale_error
 from termvisor.backends.pane_control import PaneControl
 from termvisor.clock import NS, Clock
 from termvisor.errors import BadRequest, MuxError, NotUndoable, StaleSnapshot
@@ -24,11 +25,13 @@ from termvisor.policy.shell.programs.interpreter import SHELLS
 from termvisor.store.tables.audit import AuditTable
 
 LAST_ACTION = "last"
+# A correlation has 16 hexadecimal digits, so a shorter number is the id of an audit entry.
+_ENTRY_ID = re.compile(r"[0-9]{1,15}")
 CLEAR_TIMEOUT_S = 2.0
 POLL_INTERVAL_S = 0.05
 # Number of recent audit entries to search for the caller's last action.
 _MAX_SEARCHED_OUTCOMES = 200
-_DONE_OUTCOMES = ("done", "delivered", "typed_not_submitted")
+_DONE_OUTCOMES = ("done", "delivered", "queued", "typed_not_submitted")
 # Kinds of actions that have no effect on panes and never count as the last action.
 _IGNORED_KINDS = ("attach", "notify")
 # A new pane may be discovered shortly before its audit entry is written.
@@ -43,7 +46,7 @@ UndoStep = tuple[Action, UndoPrecondition]
 
 
 async def find_undoable_action(audit: AuditTable, which: str, actor: Actor) -> AuditEntry:
-    """Return the outcome entry of the action with this correlation id, or of the caller's last action.
+    """Return the outcome entry of the action with this correlation or audit id, or of the caller's last.
 
     Raises ``BadRequest``, ``NotUndoable``, or ``StaleSnapshot`` if it was already undone.
     """
@@ -59,17 +62,24 @@ async def is_undone(audit: AuditTable, correlation: str) -> bool:
     return bool(await audit.list(filters=AuditFilter(undoes=correlation, outcome="done"), limit=1))
 
 
-async def _find_by_correlation(audit: AuditTable, correlation: str) -> AuditEntry:
-    entries = await audit.list(filters=AuditFilter(correlation=correlation))
+async def _find_by_correlation(audit: AuditTable, which: str) -> AuditEntry:
+    correlation = await _find_correlation(audit, int(which)) if _ENTRY_ID.fullmatch(which) else which
+    entries = await audit.list(filters=AuditFilter(correlation=correlation)) if correlation else []
     if not entries:
-        hint = "`visor audit` shows the `correlation` of each action."
-        raise BadRequest(f"action {correlation!r} not found in the audit log", hint=hint)
+        hint = "`visor audit` shows the ID and the `correlation` of each action."
+        raise BadRequest(f"action {which!r} not found in the audit log", hint=hint)
     outcomes = [entry for entry in entries if entry.stage == "outcome" and entry.kind not in _IGNORED_KINDS]
     done = next((entry for entry in reversed(outcomes) if entry.outcome in _DONE_OUTCOMES), None)
     if done is None:
         outcome = outcomes[-1].outcome if outcomes else "no outcome yet"
         raise NotUndoable(f"{entries[0].kind} {correlation} was not executed: {outcome}")
     return done
+
+
+async def _find_correlation(audit: AuditTable, entry_id: int) -> str:
+    """Return the correlation of the entry with this id; empty if there is none."""
+    entries = await audit.list(after=entry_id - 1, limit=1)
+    return next((entry.correlation for entry in entries if entry.id == entry_id), "")
 
 
 async def _find_last_by_actor(audit: AuditTable, actor: Actor) -> AuditEntry:

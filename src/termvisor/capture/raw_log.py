@@ -20,6 +20,7 @@ from termvisor.recorder.segment import (
     list_segment_starts,
     open_segment_file,
 )
+from termvisor.recorder.segment_log import SegmentReader
 from termvisor.redaction.raw_bytes import EDGE_BYTES
 
 
@@ -68,6 +69,33 @@ def is_sealable(segment: StoredSegment, progress_by_epoch: Mapping[EpochId, Epoc
     epoch = progress_by_epoch.get(segment.epoch)
     has_edge = epoch is None or epoch.is_closed or (segment.next_size or 0) >= EDGE_BYTES
     return bool(segment.size) and has_edge and is_complete(segment, progress_by_epoch)
+
+
+def count_missing_bytes(
+    segments: Iterable[StoredSegment], progress_by_epoch: Mapping[EpochId, EpochProgress]
+) -> dict[PaneId, int]:
+    """Return how many bytes another program cut or deleted from the raw log of each pane.
+
+    Retention deletes only the start of a stream. ``progress_by_epoch`` may be newer than ``segments``.
+    """
+    missing: dict[PaneId, int] = {}
+    ends: dict[EpochId, StoredSegment] = {}
+    for segment in segments:
+        if (before := ends.get(segment.epoch)) is not None:
+            missing[segment.pane] = missing.get(segment.pane, 0) + segment.start - before.end
+        ends[segment.epoch] = segment
+    for epoch, last in ends.items():
+        committed = progress_by_epoch[epoch].committed if epoch in progress_by_epoch else 0
+        if committed > last.end:
+            # The segment may have grown since it was listed.
+            lost = committed - _measure_stream(last.folder)
+            missing[last.pane] = missing.get(last.pane, 0) + max(0, lost)
+    return {pane: count for pane, count in missing.items() if count}
+
+
+def _measure_stream(folder: str) -> int:
+    with closing(SegmentReader(folder)) as reader:
+        return reader.read_size()
 
 
 def select_older_than(segments: Iterable[StoredSegment], before: int) -> list[StoredSegment]:

@@ -76,7 +76,7 @@ async def open_services(paths: Paths, settings: Settings) -> AsyncIterator[Daemo
             await components.event_log.emit("daemon_started", version=__version__, pid=os.getpid())
             services = DaemonServices(components)
             group.create_task(_recover_sends(services, components, await store.deliveries.list_open()))
-            jobs = _list_background_jobs(services, components, await _list_open_approvals(components))
+            jobs = _list_background_jobs(services, components, await _recover_approvals(services, components))
             job_tasks = [group.create_task(job) for job in jobs]
             try:
                 yield services
@@ -149,7 +149,7 @@ async def _build_components(paths: Paths, settings: Settings, store: Store, cloc
     await store.maintenance.reserve_ids(*find_highest_ids(paths.raw_dir))
     # Last, because the recorder reports the streams of an earlier daemon as soon as it is connected.
     await recorder.start()
-    await _discard_leftovers(paths, store)
+    release_leftover_gates(paths.runtime_dir)
     return Components(
         store=store,
         pipeline=pipeline,
@@ -174,13 +174,6 @@ async def _prepare_store(paths: Paths, settings: Settings, store: Store, clock: 
     # Before anything reads a stream, because it changes line numbers.
     await derive_doubtful_text(store, paths, settings, clock)
     return retention_clock
-
-
-async def _discard_leftovers(paths: Paths, store: Store) -> None:
-    """End what an earlier daemon left waiting."""
-    release_leftover_gates(paths.runtime_dir)
-    # The hooks that waited for these answers ended with the earlier daemon; an approval now would reach no agent.
-    await store.approvals.withdraw_leftover("answer_agent")
 
 
 def _build_pipeline(paths: Paths, settings: Settings, store: Store, clock: Clock) -> Pipeline:
@@ -242,8 +235,11 @@ async def _recover_sends(services: DaemonServices, components: Components, open_
     services.workflows.sends_recovered.set()
 
 
-async def _list_open_approvals(components: Components) -> list[Approval]:
-    """Return the approval requests of an earlier daemon that have not expired."""
+async def _recover_approvals(services: DaemonServices, components: Components) -> list[Approval]:
+    """Return the approval requests of an earlier daemon that are open, and keep those of agents for their dialogs."""
+    # The gate's modules are loaded late, so only if there is such a request.
+    if unsettled := await components.store.approvals.list_unsettled("answer_agent"):
+        services.gate_components.approvals.recover(unsettled)
     # Read before clients can connect, so that each request comes either from here or from the bus, not both.
     now = components.clock.now()
     return [approval for approval in await components.store.approvals.list() if approval.expires_at > now]

@@ -56,7 +56,7 @@ def derive_text(item: EpochToDerive, nonce: str | None, files: WindowFiles) -> D
     carry = encode_first_carry(epoch, window)
     begun_epoch = replace(epoch, committed=0, carry=carry, size=end if is_finished else None)
     reader = EpochReader(begun_epoch, item.folder, nonce, files)
-    while reader.read_offset < end and reader.read_step(min(_SLICE_BYTES, end - reader.read_offset)):
+    while reader.read_step(min(_SLICE_BYTES, end - reader.read_offset)):
         pass
     is_complete = reader.read_offset >= end
     if is_finished:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 from msgspec.structs import replace
 
-from termvisor.capture.screen_sampler import PaintActivity
+from termvisor.capture.screen_sampler import PaintActivity, RepaintDetector
 from termvisor.clock import NS, Clock
 from termvisor.model.event import Event
 from termvisor.model.ids import EpochId
@@ -19,18 +19,22 @@ from termvisor.model.terminal.pane import PaneActivity
 from termvisor.model.terminal.shell_state import RecordedShellState
 from termvisor.pipeline.epoch_text import EpochText, TextCarry
 from termvisor.pipeline.json_lines import JsonLineCollector
-from termvisor.pipeline.recorded_shell import restore_tracker
-from termvisor.pipeline.repaint_detector import RepaintDetector
 from termvisor.pipeline.rule_matcher import LineScanner, LineScanState, RuleMatch, RuleMatcher
 from termvisor.pipeline.window_files import WindowFiles
 from termvisor.recorder.segment_log import SegmentReader
 from termvisor.redaction import SeenSecrets, redact
 from termvisor.redaction.raw_bytes import PaintedSecretLearner
 from termvisor.store import EpochUpdate
-from termvisor.store.tables.pipeline_commit import StreamDetection
+from termvisor.store.tables.output import StreamDetection
 from termvisor.terminal import user_variables
 from termvisor.terminal.row_window import LineAnchor
-from termvisor.terminal.shell_tracker import ActivityState, ShellCommandsState, ShellTracker, enter_alternate_screen
+from termvisor.terminal.shell_tracker import (
+    ActivityState,
+    ShellCommandsState,
+    ShellTracker,
+    enter_alternate_screen,
+    restore_tracker,
+)
 from termvisor.terminal.text_decoder import DecodedOutput
 from termvisor.terminal.user_variables import NAME_PREFIX, VariableRate
 
@@ -130,7 +134,7 @@ class EpochReader:
         self.has_new_lines = False
         """Whether the last take_progress() had new or rewritten lines."""
         self._repaint_detector = RepaintDetector(epoch.pane, epoch.id)
-        self._has_changes = False
+        self._has_changes = self._has_marks = False
         if epoch.committed:
             self.refresh_secrets()
 
@@ -177,7 +181,8 @@ class EpochReader:
             # A piece may be all that was printed while the daemon was busy, so it may take longer than the turn.
             for start in range(0, len(data), _CHUNK_BYTES):
                 self._read_chunk(data[start : start + _CHUNK_BYTES], at)
-                if is_turn_over():
+                # Not after a short read, which is the usual one and cannot have taken long.
+                if self.read_offset - began >= _CHUNK_BYTES and is_turn_over():
                     return self.read_offset - began
         return self.read_offset - began
 
@@ -210,11 +215,14 @@ class EpochReader:
         self.reader.close()
 
     def take_progress(self) -> EpochUpdate | None:
-        """Return what has to be stored since the last call, or None if nothing was read."""
+        """Return what has to be stored since the last call, or None if there is nothing."""
         if not self._has_changes:
             return None
         first_index = self.text.first_index
-        update = self.text.take_update(self.last_byte_at)
+        is_optional = not (self._has_marks or self._line_scanner.is_following)
+        update = self.text.take_update(self.last_byte_at, is_optional=is_optional)
+        if update is None:
+            return None
         self.has_new_lines = bool(update.new_lines)
         detections = self._line_scanner.scan_update(update, self._rule_marks, first_index, self.last_byte_at)
         self.shells.resolve_edges(self._final_anchors, self.text.locate_anchors(), first_index)
@@ -241,7 +249,7 @@ class EpochReader:
             events=(*self._pending_events, *detections),
         )
         self._marks, self._pending_events, self._rule_marks, self._final_anchors = [], [], [], []
-        self._has_changes = False
+        self._has_changes = self._has_marks = False
         self.stored_offset = update.committed
         return progress
 
@@ -285,6 +293,7 @@ class EpochReader:
 
     def _process_decoded(self, decoded: DecodedOutput, at: int) -> None:
         self._has_changes = True
+        self._has_marks = self._has_marks or bool(decoded.marks or decoded.anchors)
         self.lines_read += len(decoded.lines)
         for raw in decoded.marks:
             if raw.kind == "user_var" and raw.params["name"].startswith(NAME_PREFIX):

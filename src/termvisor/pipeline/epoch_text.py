@@ -94,7 +94,7 @@ class EpochText:
         self._marks_to = carry.marks_to
         snapshot = files.load(epoch.id, epoch.committed)
         loaded = None if snapshot is None else _load_decoder(snapshot, epoch.committed)
-        is_exact = loaded is not None or (epoch.committed == 0 and carry.height > 0)
+        is_exact = loaded is not None or epoch.committed == 0
         self.decoder = loaded or self._rebuild_decoder(carry, log)
         # A pane resized after its last snapshot is resized again once the daemon has listed it.
         self.size = self.decoder.size
@@ -158,9 +158,15 @@ class EpochText:
         """Return the lines of the marks that are still in the window."""
         return self._shift_anchors(self.decoder.locate_anchors())
 
-    def take_update(self, at: int) -> TextUpdate:
-        """Return what has to be stored since the last call; ``at`` is the time of the last byte."""
+    def take_update(self, at: int, *, is_optional: bool = False) -> TextUpdate | None:
+        """Return what has to be stored since the last call; ``at`` is the time of the last byte.
+
+        With ``is_optional``, return None if that is nothing: a spinner that rewrites its line does so for hours.
+        """
         window = self.decoder.list_provisional_lines()
+        is_skippable = is_optional and not self._settled and not self._needs_snapshot(at)
+        if is_skippable and self._tracker.is_tracked(self.first_index, window):
+            return None
         runs = self._tracker.track(self.first_index, self._settled, window, at)
         texts = [*self._settled_texts, *self._redact_window(window)] if runs else []
         new_lines = tuple(self._build_new_lines(run, texts) for run in runs)
@@ -299,12 +305,16 @@ class EpochText:
         place = run.first - self.first_index
         return UnseenLines(run, texts[place : place + len(run.lines)], texts[:place])
 
-    def _save_snapshot(self, at: int) -> None:
-        """Take a snapshot if one is due; otherwise decoding resumes at the last one."""
+    def _needs_snapshot(self, at: int) -> bool:
         offset = self.decoder.offset
         is_old = offset - self._committed >= _SNAPSHOT_BYTES or at - self._committed_at >= _SNAPSHOT_NS
-        if offset == self._committed or not (is_old or self._is_snapshot_due):
+        return offset != self._committed and (is_old or self._is_snapshot_due)
+
+    def _save_snapshot(self, at: int) -> None:
+        """Take a snapshot if one is due; otherwise decoding resumes at the last one."""
+        if not self._needs_snapshot(at):
             return
+        offset = self.decoder.offset
         if self._files.save(self.epoch.id, offset, self.decoder.snapshot()):
             self._committed, self._committed_at, self._is_snapshot_due = offset, at, False
             self._lines_at_commit, self._was_alternate = self.first_index, self.decoder.is_alternate

@@ -39,6 +39,8 @@ class WindowLineTracker:
         self._checksums = array("q", checksums)
         self._texts: Sequence[str | None] = (None,) * len(checksums)
         """The texts of the same lines: a row that was not written to still has the same object."""
+        self._cursor = -1
+        """The place of the line with the cursor."""
         self.rewritten_at = rewritten_at
         """Milliseconds; when a complete line was rewritten last. Rises with each commit that rewrites one."""
         # Which of the lines below were rewritten before a restart is not known, so all of them are read again.
@@ -54,6 +56,17 @@ class WindowLineTracker:
         """Return how far below the first line the first rewritten one is; beyond the last line if there is none."""
         places = [index - self._first for index in self._rewritten if index >= self._first]
         return min(places, default=len(self._checksums))
+
+    def is_tracked(self, first: int, window: Sequence[ProvisionalLine]) -> bool:
+        """Return True if track() without settled lines would report nothing: only an incomplete line was rewritten."""
+        cursor = self._cursor
+        if first != self._first or len(window) != len(self._texts) or not 0 <= cursor < len(window):
+            return False
+        is_same = window[cursor].text == self._texts[cursor] or self._checksums[cursor] < 0
+        if not (is_same and window[cursor].has_cursor):
+            return False
+        texts = [line.text for line in window]
+        return texts[:cursor] == self._texts[:cursor] and texts[cursor + 1 :] == self._texts[cursor + 1 :]
 
     def track(
         self, first: int, settled: Sequence[SettledLine], window: Sequence[ProvisionalLine], at: int
@@ -81,7 +94,7 @@ class WindowLineTracker:
         self._checksums = array(
             "q", [-1 if place in incomplete else checksum for place, checksum in enumerate(checksums, begin)]
         )
-        self._first, self._texts = first + begin, [line.text for line in window]
+        self._first, self._texts, self._cursor = first + begin, [line.text for line in window], cursor - begin
         return list(_find_runs(lines, first, unchanged | incomplete))
 
     def find_rewritten(self, since: int) -> list[int]:

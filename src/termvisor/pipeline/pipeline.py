@@ -31,8 +31,7 @@ from termvisor.pipeline.rule_matcher import RuleMatch, RuleMatcher
 from termvisor.pipeline.window_files import WindowFiles
 from termvisor.redaction import SeenSecrets
 from termvisor.store import EpochUpdate
-from termvisor.store.tables.output import OutputTable
-from termvisor.store.tables.pipeline_commit import CommitResult
+from termvisor.store.tables.output import CommitResult, OutputTable
 
 _SLICE_BYTES = 1 << 18
 # Commit early above this, to bound memory.
@@ -320,7 +319,9 @@ class Pipeline:
             self._flush_at = now + self.flush_interval
         self.captured_bytes += size
         if size:
-            self.rate_meters.setdefault(reader.epoch.pane, RateMeter()).count(size, reader.last_byte_at, now)
+            if (meter := self.rate_meters.get(reader.epoch.pane)) is None:
+                meter = self.rate_meters[reader.epoch.pane] = RateMeter()
+            meter.count(size, reader.last_byte_at, now)
             self.changed_panes.publish(reader.epoch.pane)
 
     async def _flush_unstored(self) -> None:

@@ -23,7 +23,7 @@ from termvisor.model.ids import EpochId, PaneId, RuntimeId
 from termvisor.model.terminal.output import Mark
 from termvisor.pipeline.epoch_text import TextUpdate, UnseenLines
 from termvisor.pipeline.shown_matches import ShownMatches, build_identity, follow_matches
-from termvisor.store.tables.pipeline_commit import StreamDetection
+from termvisor.store.tables.output import StreamDetection
 
 LINES_BEFORE = 3
 """Number of lines that a match may extend back over. They are also the context by which a redraw is recognised."""
@@ -212,6 +212,11 @@ class LineScanner:
         self.state = state
         self._location = TextLocation(pane=pane, epoch=epoch, source="stream")
         self._mark_location = replace(self._location, source="mark")
+
+    @property
+    def is_following(self) -> bool:
+        """Return True if time alone changes the state: matches are shown, or wait for their agent."""
+        return bool(self.state.pending or self.state.shown)
 
     def scan_update(
         self, update: TextUpdate, marks: Sequence[tuple[int, Mark]], first_index: int, at: int

@@ -28,7 +28,7 @@ from termvisor.pipeline.rule_matcher import RuleMatch, TextLocation
 from termvisor.pipeline.shown_matches import ShownMatches, build_identity, follow_matches
 from termvisor.redaction import Redactor, SeenSecrets, can_be_continuation
 from termvisor.store import Store
-from termvisor.terminal.input_area import find_cursor_row, find_input_rows
+from termvisor.terminal.input_area import find_input_rows, locate_cursor
 from termvisor.terminal.row_normalization import build_row_hasher
 
 # Size of the cache of known rows, shared by all panes.
@@ -273,7 +273,8 @@ def extract_rows(sample: ScreenSample, secrets: SeenSecrets | None = None) -> tu
     texts = redactor.redact_lines([row.rstrip() for row in capture.rows])
     if texts and can_be_continuation(texts[0]):
         texts[0] = ""
-    cursor = find_cursor_row(capture.rows, (capture.width, capture.height), capture.cursor_y)
+    located = locate_cursor(capture.rows, (capture.width, capture.height), capture.cursor_x, capture.cursor_y)
+    cursor = len(capture.rows) if located is None else located[0]
     input_rows = find_input_rows(capture.rows, cursor, has_cursor=capture.has_cursor)
     return tuple(
         ScreenRow("", kind="input") if number in input_rows else ScreenRow(text, hash_row(text) if text else 0)

@@ -51,11 +51,9 @@ class WindowFiles:
 
     def delete_older(self, epoch: EpochId) -> None:
         """Delete all snapshots of an epoch but the last one."""
-        *older, last = self._offsets.get(epoch, [0])
-        for offset in older:
-            self._delete(epoch, offset)
-        if older:
-            self._offsets[epoch] = [last]
+        offsets = self._offsets.get(epoch, [])
+        while len(offsets) > 1:
+            self._delete(epoch, offsets.pop(0))
 
     def delete_all(self, epoch: EpochId) -> None:
         """Delete the snapshots of an epoch that was closed."""

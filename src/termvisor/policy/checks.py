@@ -9,7 +9,15 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from termvisor.model.action.action import Action, AnswerAgent, Notify, RunProgram, WriteFile, assess_risk
+from termvisor.model.action.action import (
+    Action,
+    AnswerAgent,
+    Notify,
+    RestoreData,
+    RunProgram,
+    WriteFile,
+    assess_risk,
+)
 from termvisor.model.action.approval import PolicyAnswer, VerdictReason
 from termvisor.model.action.policy import COMMAND_CLASSES, WEEKDAYS, Policy, PolicyRule, QuietHours
 from termvisor.model.action.policy_hook import PaneContext
@@ -58,19 +66,24 @@ class PolicyCase(Struct, frozen=True):
 
 
 def check_deny_list(case: PolicyCase) -> Iterator[VerdictReason]:
-    """Deny writes to never-written folders and denied paths, and commands that match a denied pattern."""
+    """Deny writes to never-written folders and denied paths, commands that match a denied pattern, and a program that
+    replaces the audit log."""
+    if isinstance(case.request.action, RestoreData) and not case.is_human:
+        text = "only a person may replace the database: it holds the audit log"
+        yield VerdictReason("deny_list", "restore_data", "deny", text)
     scope = case.request.scope
     reads, writes, removes = _collect_paths(case)
-    forbidden = [(path, find_never_written_folder(path, scope)) for path in writes]
-    forbidden += [(path, find_never_written_inside(path, scope)) for path in removes]
-    for path, folder in dict.fromkeys(forbidden):
+    forbidden = [("writing to", path, find_never_written_folder(path, scope)) for path in writes]
+    forbidden += [("removing or moving", path, find_never_written_inside(path, scope)) for path in removes]
+    for verb, path, folder in dict.fromkeys(forbidden):
         if folder:
-            yield VerdictReason(
-                "deny_list", "never_written", "deny", f"{format_untrusted_text(path)}: never written ({folder})"
-            )
+            text = f"{verb} {format_untrusted_text(path)} is never allowed ({folder} is protected)"
+            yield VerdictReason("deny_list", "never_written", "deny", text)
     for path in dict.fromkeys((*reads, *writes, *removes)):
         if glob := find_matching_glob(path, case.policy.filesystem.deny, scope):
-            yield VerdictReason("deny_list", "filesystem.deny", "deny", f"{format_untrusted_text(path)} matches {glob}")
+            yield VerdictReason(
+                "deny_list", "filesystem.deny", "deny", f"{format_untrusted_text(path)} is denied: it matches {glob}"
+            )
     for pattern in _find_denied_patterns(case):
         yield VerdictReason("deny_list", "shell.deny_patterns", "deny", f"the command matches {pattern}")
 
@@ -140,9 +153,9 @@ def check_capabilities(case: PolicyCase) -> Iterator[VerdictReason]:
     """Apply the `shell`, `network` and `filesystem` tables, and the rules for typing into a pane."""
     policy, request = case.policy, case.request
     if case.analysis is not None and policy.shell.mode:
-        yield VerdictReason("capability", "shell.mode", policy.shell.mode)
+        yield VerdictReason("capability", "shell.mode", policy.shell.mode, "shell commands (shell.mode)")
     if policy.network.mode and _uses_network(request.action):
-        yield VerdictReason("capability", "network.mode", policy.network.mode)
+        yield VerdictReason("capability", "network.mode", policy.network.mode, "use of the network (network.mode)")
     reads, writes, removes = _collect_paths(case)
     yield from _check_path_list("filesystem.read", reads, policy.filesystem.read, case)
     yield from _check_path_list("filesystem.write", (*writes, *removes), policy.filesystem.write, case)

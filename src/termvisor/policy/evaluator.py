@@ -3,6 +3,9 @@
 The checks run in a fixed order: deny list, hooks, rules, command classes, capabilities, protected panes, quiet hours,
 rates. The default applies last, and only if no rule or capability allows the action. An allow never overrides a
 stricter reason, except that a rule which allows a command class by name overrides that class's ask.
+
+Rates are limited with sliding windows: at most ``per_minute`` actions in any 60 seconds. A token bucket would allow
+almost twice as many in the minute after a pause: a full bucket and what it refills.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,15 +13,17 @@ from itertools import chain
 from typing import Literal
 
 import msgspec
+from msgspec import Struct
 
 from termvisor.model.action.action import Notify, Spawn, assess_risk
 from termvisor.model.action.approval import PolicyAnswer, Verdict, VerdictReason, combine_reasons
-from termvisor.model.action.policy import DEFAULT_ALLOWED_RISKS, Policy
+from termvisor.model.action.policy import DEFAULT_ALLOWED_RISKS, Policy, RateLimits
 from termvisor.policy import checks
 from termvisor.policy.checks import PolicyCase
-from termvisor.policy.rate_window import EMPTY_WINDOW, CountResult, RateWindow, count_action, find_limits
 from termvisor.policy.request import (
+    EMPTY_WINDOW,
     PolicyRequest,
+    RateWindow,
     get_argv,
     get_command_text,
     get_shell_name,
@@ -27,6 +32,7 @@ from termvisor.policy.request import (
 )
 from termvisor.policy.shell import CommandAnalysis, CommandFinding, analyze_argv, analyze_command
 
+_MINUTE_NS = 60 * 10**9
 PolicyCheck = Callable[[PolicyCase], Iterator[VerdictReason]]
 POLICY_CHECKS: dict[str, PolicyCheck] = {
     "deny list": checks.check_deny_list,
@@ -37,6 +43,13 @@ POLICY_CHECKS: dict[str, PolicyCheck] = {
     "protected panes": checks.check_protected_panes,
     "quiet hours": checks.check_quiet_hours,
 }
+
+
+class CountResult(Struct, frozen=True):
+    """``retry_at`` is the time when an action will be allowed; None if this one was counted."""
+
+    window: RateWindow
+    retry_at: int | None = None
 
 
 def evaluate_request(policy: Policy, request: PolicyRequest) -> Verdict:
@@ -72,6 +85,22 @@ def _count_in_windows(case: PolicyCase) -> dict[str, CountResult]:
     limits = find_limits(case.policy.rates, request.pane, request.kind, (actor.kind, actor.name))
     windows = {name: request.spent.get(name, EMPTY_WINDOW) for name in limits}
     return {name: count_action(windows[name], limit, request.at) for name, limit in limits.items()}
+
+
+def count_action(window: RateWindow, per_minute: int, at: int) -> CountResult:
+    """Count one action if the limit allows it. A refused action is not counted."""
+    # Later times mean that the clock was set back; as of now, they cannot block for more than a minute.
+    recent = tuple(min(one, at) for one in window.counted_at if one > at - _MINUTE_NS)
+    if len(recent) >= per_minute:
+        return CountResult(RateWindow(recent), recent[-per_minute] + _MINUTE_NS)
+    return CountResult(RateWindow((*recent, at)))
+
+
+def find_limits(rates: RateLimits, pane: int | None, kind: str, actor: tuple[str, str]) -> dict[str, int]:
+    """Return the windows in which an action counts, as a dict from name to limit per minute."""
+    limits = {f"pane:{pane if pane is not None else '-'}:{kind}": rates.per_minute}
+    actor_limit = next((limit for name, limit in rates.actors.items() if name == actor[0]), None)
+    return limits | ({f"actor:{actor[0]}:{actor[1]}": actor_limit} if actor_limit else {})
 
 
 def _build_default_reason(

@@ -5,9 +5,18 @@ never covers an action that a class of commands, a protected pane or quiet hours
 """
 
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from termvisor.model.action.action import AnswerAgent, WriteFile, get_action_kind
+from termvisor.model.action.action import (
+    AnswerAgent,
+    ExportUnredacted,
+    PruneData,
+    RestoreData,
+    UpdateRecords,
+    WriteConfig,
+    WriteFile,
+    get_action_kind,
+)
 from termvisor.model.action.approval import Verdict, VerdictReason
 from termvisor.policy.path_rules import resolve_path
 from termvisor.policy.request import PolicyRequest
@@ -18,19 +27,29 @@ _GRANTABLE_SOURCES = ("default", "rule", "capability")
 _NEVER_GRANTED_IDS = ("broken_policy",)
 _CATEGORY_BY_VERB = {"run": "shell", "read": "filesystem", "write": "filesystem", "host": "network"}
 _UNKNOWN_PROGRAM = "?"
+# They name no program, folder or host: a grant for one setting would cover every other.
+_ONCE_ONLY = (WriteConfig, PruneData, RestoreData, UpdateRecords, ExportUnredacted)
 
 
-def list_capabilities(request: PolicyRequest, analysis: CommandAnalysis | None, verdict: Verdict) -> tuple[str, ...]:
-    """Return what a grant must give to cover this action; empty if no grant can cover it."""
-    if not all(map(_is_grantable, verdict.reasons)):
-        return ()
+def list_capabilities(
+    request: PolicyRequest,
+    analysis: CommandAnalysis | None,
+    verdict: Verdict,
+    resolve_links: Callable[[str], str] = lambda path: path,
+) -> tuple[str, ...]:
+    """Return what a grant must give to cover this action; empty if no grant can cover it.
+
+    ``resolve_links`` returns a path without symbolic links, which could lead out of a granted folder.
+    """
     action = request.action
+    if isinstance(action, _ONCE_ONLY) or not all(map(_is_grantable, verdict.reasons)):
+        return ()
     if analysis is not None:
-        return _list_command_capabilities(analysis)
-    if isinstance(action, AnswerAgent) and action.writes:
-        return _list_folder_capabilities("write", (resolve_path(path, request.scope) for path in action.writes))
-    if isinstance(action, WriteFile):
-        return _list_folder_capabilities("write", (resolve_path(action.path, request.scope),))
+        return _list_command_capabilities(analysis, resolve_links)
+    written = (action.path,) if isinstance(action, WriteFile) else getattr(action, "writes", ())
+    if written:
+        paths = (resolve_path(path, request.scope) for path in written)
+        return _list_folder_capabilities("write", paths, resolve_links)
     kind = get_action_kind(action)
     return (f"category {kind}/{action.tool}" if isinstance(action, AnswerAgent) else f"category {kind}",)
 
@@ -50,24 +69,24 @@ def _is_grantable(reason: VerdictReason) -> bool:
     return reason.answer == "allow" or (reason.answer == "ask" and is_soft)
 
 
-def _list_command_capabilities(analysis: CommandAnalysis) -> tuple[str, ...]:
+def _list_command_capabilities(analysis: CommandAnalysis, resolve_links: Callable[[str], str]) -> tuple[str, ...]:
     programs = dict.fromkeys(analysis.programs)
     # An unknown program could be any program, so it cannot be named in a grant.
     if not programs or _UNKNOWN_PROGRAM in programs:
         return ()
-    reads = _list_folder_capabilities("read", analysis.reads)
-    writes = _list_folder_capabilities("write", (*analysis.writes, *analysis.removes))
+    reads = _list_folder_capabilities("read", analysis.reads, resolve_links)
+    writes = _list_folder_capabilities("write", (*analysis.writes, *analysis.removes), resolve_links)
     if (analysis.reads and not reads) or ((analysis.writes or analysis.removes) and not writes):
         return ()
     hosts = (f"host {host}" for host in dict.fromkeys(analysis.hosts))
     return (*(f"run {program}" for program in programs), *reads, *writes, *hosts)
 
 
-def _list_folder_capabilities(verb: str, paths: Iterable[str]) -> tuple[str, ...]:
+def _list_folder_capabilities(verb: str, paths: Iterable[str], resolve_links: Callable[[str], str]) -> tuple[str, ...]:
     """Return a capability for the folder of each path; empty if a path is relative to an unknown folder or a glob."""
     folders: dict[str, None] = {}
     for path in paths:
-        folder = posixpath.dirname(path)
+        folder = posixpath.dirname(resolve_links(path) if path.startswith("/") else path)
         if not path.startswith("/") or any(sign in folder for sign in "*?[") or folder == "/":
             return ()
         folders[f"{verb} {folder}/**"] = None

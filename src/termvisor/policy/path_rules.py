@@ -167,6 +167,13 @@ def is_system_root(path: str, scope: PathScope) -> bool:
     return plain in _SYSTEM_ROOTS or is_home or bool(_HOME_FOLDER.match(whole))
 
 
+def contains_home(path: str, scope: PathScope) -> bool:
+    """Return True if the resolved path is a home folder or contains one, and with it all keys and tokens."""
+    folder = posixpath.dirname(path) if path.endswith("/*") else path
+    home = scope.home or "/root"
+    return f"{home}/".startswith(f"{folder.rstrip('/')}/") or bool(_HOME_FOLDER.match(folder))
+
+
 def classify_path(path: str) -> PathKind:
     """Return which kind of special file this resolved path names; empty for an ordinary file."""
     if _HARMLESS_DEVICE.match(path):

@@ -21,7 +21,6 @@ from termvisor.model.action.action import (
 from termvisor.model.action.policy_hook import PaneContext
 from termvisor.model.ids import PaneId
 from termvisor.policy.path_rules import PathScope, resolve_path
-from termvisor.policy.rate_window import RateWindow
 
 HookDecision = Literal["allow", "deny", "modify", "failed"]
 TEXT_BY_KEY = {"Enter": "\n", "C-m": "\n", "C-j": "\n", "KPEnter": "\n", "Space": " "}
@@ -49,6 +48,15 @@ class HookAnswer(Struct, frozen=True):
     id: str
     decision: HookDecision
     reason: str = ""
+
+
+class RateWindow(Struct, frozen=True):
+    """The times of the counted actions, in ns since 1970, oldest first. Those older than a minute are dropped."""
+
+    counted_at: tuple[int, ...] = ()
+
+
+EMPTY_WINDOW = RateWindow()
 
 
 class PolicyRequest(Struct, frozen=True, kw_only=True):

@@ -121,6 +121,8 @@ class Segment:
         self.start = start
         self._index_path = build_index_path(folder, start)
         self._file = open_segment_file(folder, start)
+        self._end = start
+        """The end at the last read_end()."""
         self._index_fd = -1
         self._next_record = 0
         self._passed_offset = start
@@ -133,7 +135,8 @@ class Segment:
         self._index_fd = -1
 
     def read_end(self) -> int:
-        return self.start + self._file.read_size()
+        self._end = self.start + self._file.read_size()
+        return self._end
 
     def read_pieces(
         self, offset: int, stop: int, merge_window: int = MERGE_WINDOW_NS
@@ -142,7 +145,9 @@ class Segment:
 
         A piece is what was read within ``merge_window`` nanoseconds, or what a single read returned if that is 0.
         """
-        stop = min(stop, self.read_end())
+        # Not a second time if the caller found this segment by its end.
+        if stop > self._end:
+            stop = min(stop, self.read_end())
         while offset < stop:
             until, at = self._find_merged_end(offset, min(stop, offset + MAX_PIECE_BYTES), merge_window)
             data = self._file.read(until - offset, offset - self.start)

@@ -5,11 +5,12 @@ The risk here is false positives: code, prompts, counters and placeholders must 
 
 from termvisor.redaction import value_checks
 from termvisor.redaction.secret_kind import NOT_AFTER_ALNUM, SecretKind
+from termvisor.redaction.token_shapes import SHAPE_KINDS
 
 _CHOSEN_NAMES = r"passw(?:or)?d|passphrase|pwd"
 _GENERATED_NAMES = (
     r"secret|token|api[_-]?key|access[_-]?key|private[_-]?key(?:[_-]?id)?|signing[_-]?key|encryption[_-]?key"
-    r"|auth[_-]?key|account[_-]?key|secret[_-]?key|credentials?"
+    r"|auth[_-]?key|account[_-]?key|secret[_-]?key(?:[_-]?base)?|master[_-]?key|pre-?shared[_-]?key|credentials?"
 )
 _ENVIRONMENT_SUFFIX = r"(?:_(?:prod|production|dev|test|staging|old|new|[0-9]))?"
 _UNQUOTED_VALUE = r"[^\s\"'`&,;\\]{4,}(?:[&,;](?![A-Za-z_][\w.-]*[=:\s]|\s)[^\s\"'`&,;\\]+)*(?<![.,;:)\]}>])"
@@ -32,69 +33,25 @@ def _build_assignment_kind(name: str, doc: str, words: str, value_check: value_c
 
 # Services whose keys have no prefix of their own: letters and digits assigned to a name that contains one of these.
 _SERVICES = (
-    "adafruit|adobe|airtable|algolia|asana|beamer|bitbucket|bittrex|circleci|cloudflare|codecov|cohere|coinbase"
-    "|confluent|contentful|datadog|deepgram|discord|droneci|dropbox|elevenlabs|etsy|facebook|fastly|finicity|finnhub"
-    "|flickr|freemius|freshbooks|gitter|gocardless|hubspot|intercom|jfrog|kraken|kucoin|launchdarkly|linkedin|looker"
-    "|mailchimp|mapbox|mattermost|meraki|messagebird|mistral|netlify|new[_-]?relic|nytimes|okta|plaid|privateai"
-    "|rapidapi|sendbird|sentry|shodan|sidekiq|snyk|squarespace|sumologic|travis(?:ci)?|trello|twilio|twitch|twitter"
-    "|vercel|wandb|wakatime|zendesk"
+    "adafruit|adobe|airtable|algolia|alibaba|artifactory|asana|beamer|bitbucket|bittrex|circleci|cloudflare|codecov"
+    "|cohere|coinbase|confluent|contentful|datadog|deepgram|discord|droneci|dropbox|elevenlabs|etsy|facebook|fastly"
+    "|finicity|finnhub|flickr|freemius|freshbooks|gitter|gocardless|heroku|hubspot|intercom|jfrog|kraken|kucoin|launchdarkly"
+    "|linear[_-](?:api|app|client|key)|linked[_-]?in|looker|mailchimp|mapbox|mattermost|meraki|message[_-]?bird|mistral"
+    "|netlify|new[_-]?relic|nytimes|okta|plaid|private[_-]?ai|rapidapi|sendbird|sentry|shodan|sidekiq|snyk|sonar"
+    "|squarespace|sumo[_-]?(?:logic|access|key)|travis(?:ci)?|trello|twilio|twitch|twitter|vercel|wandb|wakatime|zendesk"
+)
+_SHORT_OPTION = (
+    r"(?:\bsshpass[ \t]{1,4}-p[ \t]{0,4}|\bmysql(?:dump|admin|import)?[ \t](?:.{0,200}[ \t])?-p(?![ \t])"
+    r"|\bredis-cli[ \t](?:.{0,200}[ \t])?-a[ \t]{1,4}"
+    r"|\b(?:docker|podman|helm|oc|az)[ \t].{0,40}login[ \t].{0,200}?-p[ \t]{1,4}|-pass(?:in|out)?[ \t]{1,4}pass:)"
 )
 # What precedes a password in an entry of a .netrc file that is on one line.
 _NETRC_ENTRY = (
     r"(?:\bmachine[ \t]{1,20}\S{1,200}[ \t]{1,20}login|\bdefault[ \t]{1,20}login)[ \t]{1,20}\S{1,200}"
     r"[ \t]{1,20}(?:account[ \t]{1,20}\S{1,200}[ \t]{1,20})?|\bmachine[ \t]{1,20}[\w-]{1,100}\.[\w.-]{1,100}[ \t]{1,20}"
 )
-_GUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
-
-def _build_shape_kind(name: str, doc: str, pattern: str, probe: str = "") -> SecretKind:
-    """Build a kind that is recognised by the shape of the whole token. ``probe`` is the pattern without look-around."""
-    return SecretKind(
-        id=name, doc=doc, pattern=rf"(?<![\w.-]){pattern}(?![\w-])", probe=probe or pattern.replace("?P<secret>", "?:")
-    )
-
-
-_SHAPE_KINDS = (
-    _build_shape_kind("airtable_token", "Airtable tokens", r"pat[A-Za-z0-9]{14}\.(?P<secret>[0-9a-f]{64})"),
-    _build_shape_kind(
-        "authress_key",
-        "Authress service client keys",
-        r"(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.(?P<secret>[A-Za-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}"
-        r"\.[A-Za-z0-9+/_=-]{30,120})",
-        r"_[A-Za-z0-9]+\.[A-Za-z0-9]+\.acc[_-][a-z0-9-]{10}",
-    ),
-    _build_shape_kind("clickhouse_key", "ClickHouse Cloud keys", r"4b1d(?P<secret>[A-Za-z0-9]{38})"),
-    _build_shape_kind("gocardless_token", "GoCardless tokens", r"(?:live|sandbox)_(?P<secret>[A-Za-z0-9=_-]{40})"),
-    _build_shape_kind(
-        "harness_token",
-        "Harness tokens",
-        r"(?:pat|sat)\.(?P<secret>[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20})",
-        r"(?:pat|sat)\.[\w-]{22}\.[A-Za-z0-9]{24}\.",
-    ),
-    _build_shape_kind("launchdarkly_key", "LaunchDarkly keys", rf"(?:api|sdk|mob)-(?P<secret>{_GUID})"),
-    _build_shape_kind("lob_key", "Lob keys", r"(?:live|test)_(?:pub_)?(?P<secret>[0-9a-f]{31}(?:[0-9a-f]{4})?)"),
-    _build_shape_kind("mailchimp_key", "Mailchimp API keys", r"(?P<secret>[0-9a-f]{32}-us[0-9]{1,2})"),
-    _build_shape_kind(
-        "mailgun_sending_key", "Mailgun sending keys", r"(?P<secret>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})"
-    ),
-    _build_shape_kind("maxmind_key", "MaxMind licence keys", r"(?P<secret>[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk)"),
-    _build_shape_kind(
-        "onepassword_secret_key",
-        "1Password secret keys",
-        r"A3-(?P<secret>[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3})",
-        r"A3-[A-Z0-9]{6}-[A-Z0-9]{6}",
-    ),
-    _build_shape_kind(
-        "plaid_token", "Plaid access tokens", rf"access-(?:sandbox|development|production)-(?P<secret>{_GUID})"
-    ),
-    _build_shape_kind(
-        "twitter_bearer_token",
-        "Bearer tokens of X (Twitter)",
-        r"A{22}(?P<secret>[A-Za-z0-9%]{80,110})",
-        r"A{22}[A-Za-z0-9%]{8}",
-    ),
-    _build_shape_kind("yandex_iam_token", "Yandex Cloud IAM tokens", r"t1\.(?P<secret>[\w-]+={0,2}\.[\w-]{86}={0,2})"),
-    _build_shape_kind("yandex_secret_key", "Yandex Cloud static keys", r"YC(?P<secret>[\w-]{38})"),
+_NAMED_KINDS = (
     SecretKind(
         id="vault_legacy_token",
         doc="Tokens of older HashiCorp Vault servers",
@@ -233,13 +190,21 @@ CONTEXT_KINDS: tuple[SecretKind, ...] = (
         value_check=value_checks.is_url_password,
     ),
     SecretKind(
+        id="program_password",
+        doc="Passwords given to mysql, sshpass, redis-cli, openssl and logins of docker in a short option",
+        pattern=rf"{_SHORT_OPTION}[\"']?(?P<secret>[^\s\"'`]{{4,}})",
+        probe=r"\b(?:sshpass|mysql|redis-cli|login)[a-z]*[ \t].*-[pa]|[ \t]pass:[^\s\"'`]{4}",
+        value_check=value_checks.is_no_placeholder,
+    ),
+    SecretKind(
         id="secret_flag",
         doc="Command-line flags such as --password and --token, followed by a blank and the value",
         pattern=rf"-(?i:{_CHOSEN_NAMES}|{_GENERATED_NAMES})[ \t]{{1,4}}[\"']?(?P<secret>[^\s\"'`-][^\s\"'`]{{3,}})",
         probe=rf"(?i)-(?:{_CHOSEN_NAMES}|{_GENERATED_NAMES})[ \t]+[\"']?[^\s\"'`]{{4}}",
         value_check=value_checks.is_flag_value,
     ),
-    *_SHAPE_KINDS,
+    *SHAPE_KINDS,
+    *_NAMED_KINDS,
     _build_assignment_kind(
         "password_assignment",
         "Values assigned to a name that ends in password",

@@ -4,9 +4,9 @@ Only precise kinds are used: provider prefixes, JWTs, private keys. Rows are str
 with the same rules as text, so a key is found in colours, across wrapped rows and inside boxes. Not found are keys
 painted cell by cell with other output in between, and encoded keys.
 
-First, the nonce of the user's shells is overwritten with ``x``. Other secrets become zeros, but their prefix
-is kept. Every kind's alphabet includes zero, so text derived from masked bytes is redacted exactly like the secret
-itself. A row that consists of ordinary words is not changed.
+First, the nonce of the user's shells is overwritten with ``x``, also pieces of it. Other secrets become zeros, but
+their prefix is kept. Every kind's alphabet includes zero, so text derived from masked bytes is redacted exactly like
+the secret itself. A row that consists of ordinary words is not changed.
 """
 
 import re
@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from termvisor.redaction.mask import find_masked_parts
+from termvisor.redaction.nonce_pieces import NonceOverwriter
 from termvisor.redaction.private_key_block import PRIVATE_KEY_KIND
 from termvisor.redaction.redactor import Redactor, get_active_rules
 from termvisor.redaction.ruleset import RedactionRules
@@ -63,7 +64,7 @@ class RawByteMasker:
         self._rules = rules.restrict_to(
             {kind.id for kind in rules.kinds.values() if kind.charset or kind.id == PRIVATE_KEY_KIND}
         )
-        self._nonce = self._rules.nonce.encode()
+        self._nonce_overwriter = NonceOverwriter(self._rules.nonce)
         self._seen_secrets = SeenSecrets()
         self._redactor = Redactor(self._rules, seen_secrets=self._seen_secrets)
         self._buffer = bytearray()
@@ -81,10 +82,8 @@ class RawByteMasker:
         return self._mask_up_to(len(self._buffer)) + self._held_bytes
 
     def _mask_up_to(self, end: int) -> bytes:
-        fresh = bytes(self._buffer[:end])
+        fresh = self._nonce_overwriter.overwrite(bytes(self._buffer[:end]))
         del self._buffer[:end]
-        if self._nonce:
-            fresh = fresh.replace(self._nonce, b"x" * len(self._nonce))
         rows = extract_rows(fresh)
         if not any(rows):
             return self._release(fresh)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from termvisor.errors import ConfigError
 from termvisor.redaction.context_patterns import CONTEXT_KINDS
+from termvisor.redaction.nonce_pieces import build_piece_pattern, list_blocks
 from termvisor.redaction.provider_prefixes import PROVIDER_KINDS, SHELL_NONCE
 from termvisor.redaction.secret_kind import INVISIBLE_CLASS, NOT_AFTER_ALNUM, ROW_START_CLASS, SecretKind
 from termvisor.redaction.value_checks import is_always_secret
@@ -52,6 +53,7 @@ class RedactionRules:
         self.kinds = {kind.id: kind for kind in kinds}
         self.nonce = nonce if SHELL_NONCE in self.kinds else ""
         """Searched separately, because the engine's patterns are cached on disk and must not contain it."""
+        self._nonce_blocks = list_blocks(self.nonce)
         self.prefixes = tuple(
             SecretPrefix(kind, number, text) for kind in kinds for number, text in enumerate(kind.prefixes)
         )
@@ -85,7 +87,7 @@ class RedactionRules:
         return found
 
     def _has_nonce(self, text: str) -> bool:
-        return bool(self.nonce) and self.nonce in text
+        return any(block in text for block in self._nonce_blocks)
 
     def restrict_to(self, kind_ids: Container[str]) -> "RedactionRules":
         """Return rules limited to these kinds. They share this engine, so nothing is compiled again."""
@@ -169,10 +171,10 @@ def build_rules(
 
 
 def _add_nonce(kind: SecretKind, nonce: str) -> SecretKind:
-    """Extend the nonce kind to match the user's own nonce without any context."""
+    """Extend the nonce kind to match the user's own nonce, and pieces of it, without any context."""
     if kind.id != SHELL_NONCE or not nonce:
         return kind
-    own = re.escape(nonce)
+    own = build_piece_pattern(nonce)
     pattern = rf"(?:{NOT_AFTER_ALNUM}nonce=|(?={own}))(?P<secret>{own}|[0-9a-f]{{32}}(?![A-Za-z0-9]))"
     return replace(kind, pattern=pattern)
 

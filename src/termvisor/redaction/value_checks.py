@@ -14,6 +14,7 @@ _PLACEHOLDER = re.compile(
 )
 _CODE = re.compile(r".*[(\[{}<>].*|[/~.&*!@#].*|[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+")
 _NAME_IN_CODE = re.compile(r"[A-Za-z]+(?:_[A-Za-z]+)*_?[0-9]")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^@]*")
 _UNUSUAL_CHARACTER = re.compile(r"[^\w.:,/-]")
 # Words joined by ``- _ .`` are ordinary (`sk-learn-based-model`, `2024-05-01`); mixed letters and digits are not.
 _WORD = r"(?:[A-Z]?[a-z]+[0-9]{0,2}|[0-9]{1,4})?"
@@ -28,7 +29,8 @@ def is_password(match: re.Match[str]) -> bool:
     if is_placeholder(text):
         return False
     if match["quote"]:
-        return True
+        # The working folder in a listing of environment variables.
+        return not (match["word"].lower() == "pwd" and text[0] in "/~")
     if _CODE.fullmatch(text):
         return False
     if match["sep"] == "=" and match["word"].isupper():
@@ -42,6 +44,9 @@ def is_machine_secret(match: re.Match[str]) -> bool:
     """Accept generated secrets: long, and with letters and digits unless quoted or in an environment variable."""
     text = match["secret"]
     if len(text) < 8 or is_placeholder(text) or (not match["quote"] and _CODE.fullmatch(text)):
+        return False
+    # A secret inside of a URL has a kind of its own.
+    if _URL.fullmatch(text):
         return False
     if match["quote"] or (match["sep"] == "=" and match["word"].isupper()):
         return not has_only_words(text) or (len(text) >= 16 and "." not in text)
@@ -69,7 +74,7 @@ def is_netrc_password(match: re.Match[str]) -> bool:
 def is_random_text(match: re.Match[str]) -> bool:
     """Accept a value with letters and digits that is not made of words; digits only at its end are those of a name."""
     text = match["secret"]
-    is_mixed = any(char.isdigit() for char in text.rstrip("0123456789")) and not text.isdigit()
+    is_mixed = any(char.isdigit() for char in text.rstrip("0123456789"))
     return is_mixed and not has_only_words(text) and not is_placeholder(text)
 
 

@@ -13,6 +13,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from termvisor.agents.adapters.loader import load_adapters
+from termvisor.agents.sources.program_version import ProgramVersionFinder
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
+from termvisor.clock import SystemClock
+from termvisor.detection.packs.rule_match import is_in_range
 from termvisor.diagnostics.checks.check import InstalledHooks
 from termvisor.errors import ConfigError, Unavailable
 from termvisor.model.agent.hooks import (
@@ -64,7 +69,7 @@ def build_settings_file(
     hook_events = HOOK_EVENTS_BY_AGENT[agent]
     items = [
         (event, _build_hook_item(agent, hook_script.build_tell_command(paths, agent, event), _TELL_HOOK_TIMEOUT_S))
-        for event in hook_events.events
+        for event in _list_accepted_events(agent, environ)
     ]
     if hook_events.permission_event:
         items.append(
@@ -284,8 +289,30 @@ def inspect_installed_hooks(paths: Paths, environ: Mapping[str, str]) -> Install
     )
 
 
+def _list_accepted_events(agent: HookedAgent, environ: Mapping[str, str]) -> list[str]:
+    """Return the events that the installed version accepts; all if its version is unknown."""
+    hook_events = HOOK_EVENTS_BY_AGENT[agent]
+    version = _find_installed_version(agent, environ) if hook_events.first_versions else ""
+    return [
+        event
+        for event in hook_events.events
+        if is_in_range(version, f">={first}" if (first := hook_events.first_versions.get(event)) else "")
+    ]
+
+
+def _find_installed_version(agent: HookedAgent, environ: Mapping[str, str]) -> str:
+    packages = AdapterRegistry(load_adapters).get_package_names(agent)
+    finder, now = ProgramVersionFinder(), SystemClock().now()
+    paths = [_find_program(name, environ) for name in HOOK_EVENTS_BY_AGENT[agent].programs]
+    return next((found for path in paths if path and (found := finder.find_installed_version(path, packages, now))), "")
+
+
 def _has_program(agent: HookedAgent, environ: Mapping[str, str]) -> bool:
-    return any(shutil.which(name, path=environ.get("PATH", "")) for name in HOOK_EVENTS_BY_AGENT[agent].programs)
+    return any(_find_program(name, environ) for name in HOOK_EVENTS_BY_AGENT[agent].programs)
+
+
+def _find_program(name: str, environ: Mapping[str, str]) -> str | None:
+    return shutil.which(name, path=environ.get("PATH", ""))
 
 
 def _inspect_file(file: AgentSettingsFile) -> HookedFile:

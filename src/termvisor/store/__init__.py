@@ -4,7 +4,7 @@ In: structs of `termvisor.model`. Out: the same structs, with ids. Read `store.p
 """
 
 from termvisor.store.store import Store
+from termvisor.store.tables.output import CommitResult, EpochUpdate
 from termvisor.store.tables.panes import StoredPane
-from termvisor.store.tables.pipeline_commit import CommitResult, EpochUpdate
 
 __all__ = ["CommitResult", "EpochUpdate", "Store", "StoredPane"]

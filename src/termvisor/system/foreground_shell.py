@@ -40,6 +40,11 @@ def is_shell_reading(pane_pid: int) -> bool:
     return any(is_reading for pid in starts for is_reading in _find_readers(pid, pane.terminal, pane.foreground_group))
 
 
+def is_shell_name(name: str) -> bool:
+    """Return True for the name of a shell, as in a command line."""
+    return name.lstrip("-").rstrip("0123456789.-") in _SHELL_NAMES
+
+
 def is_in_foreground(pid: int, pane_pid: int) -> bool:
     """Return True if a process belongs to the foreground process group of the pane's terminal."""
     process, pane = procfs.read_stat(pid), procfs.read_stat(pane_pid)

@@ -89,6 +89,19 @@ def read_argv(pid: int) -> tuple[str, ...]:
     return _read_procargs(pid)[0]
 
 
+def read_executable(pid: int) -> str:
+    """Return the path of the running program, with ` (deleted)` appended if it was removed; empty if unreadable."""
+    if sys.platform != "linux":
+        room = ctypes.create_string_buffer(4096)
+        count = ctypes.CDLL(None).proc_pidpath(pid, room, ctypes.c_uint32(4096))
+        return os.fsdecode(room.raw[: max(0, count)])
+    try:
+        return os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        # The process has exited, or belongs to another user.
+        return ""
+
+
 def read_cwd(pid: int) -> str:
     """Return the working directory; empty if it cannot be read."""
     if sys.platform != "linux":

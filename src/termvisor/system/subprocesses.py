@@ -23,6 +23,8 @@ _DIE_WITH_PARENT_SCRIPT = (
 _MAX_KEPT_BYTES = 4096
 # How many bytes a program may print, because its output is in memory, and how often that is checked.
 _MAX_PRINTED_BYTES, _SIZE_CHECK_INTERVAL_S = 1 << 20, 0.02
+# The output of a short program is in memory; that of the largest, a worker, has a few megabytes.
+_MAX_CAPTURED_BYTES = 64 << 20
 TOO_MUCH_OUTPUT = 125
 """Exit status of a program that was killed because it printed too much."""
 
@@ -61,19 +63,35 @@ def run_and_capture(
     stdin: bytes = b"",
     env: Mapping[str, str] | None = None,
     cwd: str | None = None,
+    max_bytes: int = _MAX_CAPTURED_BYTES,
 ) -> tuple[int, bytes, bytes]:
     """Run a short program and return its exit status, stdout and stderr.
 
-    The status is 127 if the program is not found, and 124 (with the output so far) if it was killed at the timeout.
+    The status is 127 if the program is not found, 124 (with the output so far) if it was killed at the timeout, and 125
+    (without output) if it was killed because it printed more than ``max_bytes``.
     """
     try:
-        done = subprocess.run(argv, capture_output=True, input=stdin, timeout=timeout_s, env=env, cwd=cwd, check=False)
+        with _open_anonymous_file(stdin) as source:
+            process = subprocess.Popen(
+                argv, bufsize=0, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, cwd=cwd
+            )
     except FileNotFoundError:
         return 127, b"", f"{argv[0]}: not found".encode()
-    except subprocess.TimeoutExpired as error:
-        # Same status as timeout(1).
-        return 124, error.stdout or b"", f"{argv[0]}: timed out after {timeout_s:g} s".encode()
-    return done.returncode, done.stdout, done.stderr
+    with _OutputReader(process, max_bytes) as output:
+        has_ended = False
+        try:
+            # A program closes its output before it has exited.
+            has_ended = output.read_until_end(timeout_s) and ChildProcess(process).wait(timeout_s) is not None
+        finally:
+            if process.poll() is None:
+                process.kill()
+            status = process.wait()
+        if output.has_exceeded_limit:
+            return TOO_MUCH_OUTPUT, b"", f"{argv[0]}: printed more than {max_bytes} bytes".encode()
+        if not has_ended:
+            # Same status as timeout(1).
+            return 124, bytes(output.out), f"{argv[0]}: timed out after {timeout_s:g} s".encode()
+        return status, bytes(output.out), bytes(output.errors)
 
 
 def is_installed(program: str) -> bool:
@@ -229,6 +247,28 @@ class _OutputReader:
         finally:
             for handle in self._pipes:
                 loop.remove_reader(handle)
+
+    def read_until_end(self, timeout_s: float) -> bool:
+        """Read, blocking, until both pipes are closed. Return False at the timeout or the output limit."""
+        import select
+
+        from termvisor.clock import SystemClock  # imported late: it loads asyncio, which the client does not need
+
+        clock, open_handles = SystemClock(), set(self._pipes)
+        until = clock.monotonic() + timeout_s
+        # Not select(), which fails for descriptors above 1023.
+        poll = select.poll()
+        for handle in open_handles:
+            poll.register(handle, select.POLLIN)
+        while open_handles and not self.has_exceeded_limit:
+            readable = poll.poll(max(0.0, until - clock.monotonic()) * 1000)
+            if not readable:
+                return False
+            for handle, _ in readable:
+                if not self._read_pipe(handle):
+                    poll.unregister(handle)
+                    open_handles.remove(handle)
+        return not self.has_exceeded_limit
 
     def read_rest(self) -> None:
         """Read what is left in the pipes after the program has exited."""

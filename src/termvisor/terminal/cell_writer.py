@@ -1,6 +1,7 @@
 """Write, erase, insert and delete cells at the cursor of a row window, as tmux does."""
 
-from termvisor.terminal.character_width import (
+from termvisor.terminal.row_window import RowWindow
+from termvisor.terminal.screen_row import (
     FILLER,
     INVALID,
     has_zero_width,
@@ -8,7 +9,6 @@ from termvisor.terminal.character_width import (
     measure_character,
     widen_text,
 )
-from termvisor.terminal.row_window import RowWindow
 from termvisor.terminal.utf8_text import iterate_characters, measure_bytes
 
 _JOINER = "\u200d"

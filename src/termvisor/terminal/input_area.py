@@ -25,20 +25,22 @@ def find_input_rows(rows: Sequence[str], cursor: int, *, has_cursor: bool = True
     return _find_enclosed_rows(rows, cursor) or _find_barred_rows(rows, cursor, fallback)
 
 
-def find_cursor_row(rows: Sequence[str], size: tuple[int, int], cursor_y: int) -> int:
-    """Return the index of the joined row that contains row ``cursor_y`` of a screen of ``size`` (width, height).
+def locate_cursor(rows: Sequence[str], size: tuple[int, int], x: int, y: int) -> tuple[int, int] | None:
+    """Return the index of the joined row that holds the cursor, and the cursor's column in it.
 
-    A joined row covers as many screen rows as its text needs. If there are as many rows as the height, none is joined.
+    A capture joins wrapped rows, but ``y`` counts the rows of the screen of ``size`` (width, height). A joined row
+    covers as many of them as its text needs. If there are as many rows as the height, none is joined.
     """
     width, height = size
-    if len(rows) == height:
-        return cursor_y
+    if len(rows) == height and y < height:
+        return y, x
     top = 0
     for number, row in enumerate(rows):
-        top += max(1, -(-count_columns(row) // max(1, width)))
-        if cursor_y < top:
-            return number
-    return len(rows)
+        covered = max(1, -(-count_columns(row.rstrip()) // max(1, width)))
+        if y < top + covered:
+            return number, (y - top) * width + x
+        top += covered
+    return None
 
 
 def count_columns(text: str) -> int:

@@ -7,9 +7,8 @@ within the run settle without being cut into rows.
 import re
 
 from termvisor.terminal.cell_writer import put_cells, write_text
-from termvisor.terminal.character_width import has_zero_width, is_all_narrow, widen_text
 from termvisor.terminal.row_window import RowWindow, SettledLine
-from termvisor.terminal.screen_row import LINE_LIMIT, Row
+from termvisor.terminal.screen_row import LINE_LIMIT, Row, has_zero_width, is_all_narrow, widen_text
 from termvisor.terminal.utf8_text import decode_text
 from termvisor.terminal.window_controls import move_to_tab_stop
 
@@ -197,12 +196,21 @@ def find_last_character(data: bytes) -> str:
 
 def skip_erased(window: RowWindow, data: bytes, end: int) -> bool:
     """Skip text that is written to a fresh row and erased again; return False if it may be longer than the row."""
-    text = _SEQUENCES.sub(b"", data) if data.count(b"\x1b") > data.count(b"\r") else data.replace(b"\x1b[", b"")
-    longest = len(max(text.split(b"\r"), key=len))
-    if longest > window.width or _JOINER_BYTES in data:
+    # Most parts fit even with their sequences, which need not be removed then.
+    if not _has_short_parts(data, window.width):
+        text = _SEQUENCES.sub(b"", data) if data.count(b"\x1b") > data.count(b"\r") else data.replace(b"\x1b[", b"")
+        if not _has_short_parts(text, window.width):
+            return False
+    if _JOINER_BYTES in data:
         return False
     row = window.rows[window.y]
     row.start, row.end, row.at = end, -1, window.at
-    row.anchors = tuple((mark, True) for mark, _ in row.anchors)
+    if row.anchors:
+        row.anchors = tuple((mark, True) for mark, _ in row.anchors)
     window.offset, window.is_moved = end, True
     return True
+
+
+def _has_short_parts(data: bytes, width: int) -> bool:
+    """Return True if no part between carriage returns has more bytes than the row has columns."""
+    return len(max(data.split(b"\r"), key=len)) <= width

@@ -15,7 +15,7 @@ _MAX_OVERWRITES_PER_LINE = 32
 _NOTHING_SHOWN = ("", _MAX_OVERWRITES_PER_LINE)
 _MAX_LINES = 16
 _RUN_CHARACTERS = frozenset(ascii_letters + digits + "_+/%=.~-")
-_match_run = re.compile(rf"[\w+/%=.~-]{{{_PIECE_LENGTH}}}", re.ASCII).match
+_match_run = re.compile(rf"[\w+/%=.:~-]{{{_PIECE_LENGTH}}}", re.ASCII).match
 # Words by which the redactor recognizes the value behind them.
 _find_secret_name = re.compile(
     r"(?i:passw|passphrase|pwd|secret|token|key|credential|auth|bearer|basic|cookie|curl)|://", re.ASCII
@@ -23,7 +23,8 @@ _find_secret_name = re.compile(
 _MAX_NAME_LENGTH = 10
 _LINE_END = "\n"
 # Shorter words are no secrets by themselves.
-_find_long_run = re.compile(r"[\w+/%=.~-]{16}", re.ASCII).search
+_LONG_RUN_LENGTH = 16
+_find_long_run = re.compile(rf"[\w+/%=.~-]{{{_LONG_RUN_LENGTH}}}", re.ASCII).search
 # Rows that are erased and painted again need not be recorded each time.
 _MAX_RECENT = 64
 
@@ -83,7 +84,8 @@ def find_remaining_piece(shown: str, start: int, end: int, cells: str) -> str:
 
     The word is cut, or joined to what is written beside it, so it no longer looks like a secret. The piece
     includes the original character next to it. A value is also a piece if its name, by which it is recognized as a
-    secret, is overwritten.
+    secret, is overwritten; and so is a long word of which too little remains, because a program may paint a part of it
+    again elsewhere.
     """
     if end and _match_run(shown, end):
         beside = shown[end - 1]
@@ -93,8 +95,18 @@ def find_remaining_piece(shown: str, start: int, end: int, cells: str) -> str:
         beside = shown[start : start + 1] or _LINE_END
         if beside in _RUN_CHARACTERS or (cells[:1] or shown[end : end + 1]) in _RUN_CHARACTERS:
             return shown[start - _PIECE_LENGTH : start] + beside
+    if end - start >= _PIECE_LENGTH and (word := _find_covered_word(shown, start, end)) and word not in cells:
+        return word
     name = _find_secret_name(shown, max(0, start - _MAX_NAME_LENGTH), end + _MAX_NAME_LENGTH) if start < end else None
     # The whole name counts, such as `api_key` if only `key` was found.
     if name is not None and start < name.end() and " " not in shown[end : name.start()] and shown[end:].strip():
         return shown[max(0, end - 1) : end + _PIECE_LENGTH]
     return ""
+
+
+def _find_covered_word(shown: str, start: int, end: int) -> str:
+    """Return the beginning of a long word of which columns ``start`` to ``end`` cover a piece, or ""."""
+    word = _find_long_run(shown, max(0, start - _LONG_RUN_LENGTH), end + _LONG_RUN_LENGTH)
+    if word is None or min(end, word.end()) - max(start, word.start()) < _PIECE_LENGTH:
+        return ""
+    return word[0]

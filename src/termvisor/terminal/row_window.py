@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from termvisor.terminal.character_width import FILLER
 from termvisor.terminal.overwritten_text import OverwriteTracker, find_remaining_piece
-from termvisor.terminal.screen_row import LINE_LIMIT, Row, RowAnchor, find_cut, find_line, join_cells
+from termvisor.terminal.screen_row import FILLER, LINE_LIMIT, Row, RowAnchor, find_cut, find_line, join_cells
 
 # Cells of the rows above and below that decide whether a word is cut.
 _NEIGHBOR_CELLS = 9

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from termvisor.model.terminal.command import CommandBoundary, CommandUpdate
 from termvisor.model.terminal.output import Mark, MarkKind
 from termvisor.model.terminal.pane import InputState, PaneActivity
+from termvisor.model.terminal.shell_state import RecordedShellState
 from termvisor.terminal.row_window import LineAnchor
 
 MAX_SHELL_DEPTH = 8
@@ -84,8 +85,8 @@ class ShellTracker:
         self._updates: dict[int, CommandUpdate] = {}
         self._certain_edges: list[tuple[CommandBoundary, int]] = []
         self._estimates: dict[int, int] = {}
-        self.last_command_at = 0
-        """Time of the last proven command start since this tracker was created; 0 if there was none."""
+        self.command_times: dict[str, int] = {}
+        """Time of the last command start with our nonce since this tracker was created, by the shell that it names."""
 
     @property
     def commands_state(self) -> ShellCommandsState:
@@ -141,7 +142,13 @@ class ShellTracker:
             unproven = [command for command in self._shells.running if not command.update.is_proven]
             self._abandon(unproven, mark.offset)
         if mark.kind == "command_start":
-            self.last_command_at = at
+            self._note_command(mark.params.get("aid", ""), at)
+
+    def _note_command(self, shell: str, at: int) -> None:
+        self.command_times.pop(shell, None)
+        self.command_times[shell] = at
+        if len(self.command_times) > MAX_SHELL_DEPTH:
+            del self.command_times[next(iter(self.command_times))]
 
     def _enter_prompt(self, mark: Mark, at: int, is_proven: bool) -> None:
         is_input = mark.kind == "input_start"
@@ -271,3 +278,23 @@ _SHELL_HANDLERS: dict[MarkKind, Callable[[ShellTracker, Mark, int, bool], None]]
     "command_end": ShellTracker._end_command,
     "command_line": ShellTracker._set_command_line,
 }
+
+
+def restore_tracker(recorded: RecordedShellState) -> ShellTracker:
+    """Return a tracker with the state that a shell recorded before its output was captured.
+
+    The marks that led to this state are applied, with proof, at the time recorded.
+    """
+    tracker = ShellTracker(nonce=recorded.shell)
+    params = {"aid": recorded.shell, "nonce": recorded.shell}
+    marks: list[Mark] = []
+    if recorded.cwd is not None:
+        marks.append(Mark(kind="cwd", offset=0, text=recorded.cwd))
+    if recorded.last_exit is not None:
+        marks.append(Mark(kind="command_end", offset=0, exit_code=recorded.last_exit, params=params))
+    marks.append(Mark(kind="prompt_start" if recorded.kind == "prompt" else "command_start", offset=0, params=params))
+    if recorded.input_column is not None:
+        marks.append(Mark(kind="input_start", offset=0, column=recorded.input_column, params=params))
+    for mark in marks:
+        tracker.apply_mark(mark, recorded.at)
+    return tracker

@@ -109,7 +109,7 @@ class TextDecoder:
     def _decode_chunk(self, data: bytes, at: int) -> None:
         tokenizer, window = self._tokenizer, self._window
         tokenizer.feed(data, at)
-        while tokenizer.has_more:
+        while True:
             if window.x == 0 and window.frozen is None and self._skip_erased():
                 continue
             mode = self._choose_mode()

@@ -134,10 +134,6 @@ class Tokenizer:
         return self._data[self._index :]
 
     @property
-    def has_more(self) -> bool:
-        return self._index < len(self._data)
-
-    @property
     def end(self) -> int:
         """Return the offset after the last byte."""
         return self._base + len(self._data)
@@ -240,7 +236,7 @@ class Tokenizer:
         return None if stop == len(self._data) else self._end_sequence("csi", stop, 2)
 
     def _end_sequence(self, kind: Literal["csi", "esc"], stop: int, opener: int) -> TerminalToken:
-        """Return the sequence that the byte at index ``stop`` ends or aborts."""
+        """Return the escape sequence from the current index to ``stop``, where its last byte completes or aborts it."""
         body, size, last = self._data[self._index : stop], stop - self._index, self._data[stop]
         controls = body[1:].translate(None, _NOT_CONTROL_BYTES)
         if last == _ESC or last in _CANCEL_BYTES:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from termvisor.terminal.character_width import INVALID
+from termvisor.terminal.screen_row import INVALID
 
 _UNIT = re.compile(
     rb"[\x00-\x7f]|[\xc2-\xdf][\x80-\xff]?|[\xe0-\xef][\x80-\xff]{0,2}|[\xf0-\xf4][\x80-\xff]{0,3}"

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from termvisor.terminal.character_width import FILLER
 from termvisor.terminal.row_window import LineAnchor, LineHead, ProvisionalLine, RowWindow
-from termvisor.terminal.screen_row import Row, find_line, join_cells, split_text
+from termvisor.terminal.screen_row import FILLER, Row, find_line, join_cells, split_text
 
 
 def collect_provisional_lines(window: RowWindow) -> list[ProvisionalLine]:

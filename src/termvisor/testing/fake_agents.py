@@ -11,10 +11,11 @@ from termvisor.bus import Bus, Subscription
 from termvisor.clock import Clock
 from termvisor.daemon.services.agents import AgentService
 from termvisor.model.agent.agent_process import AgentSignature, SignatureInputs
-from termvisor.model.agent.agent_view import AgentKind, AgentView
+from termvisor.model.agent.agent_view import AgentKind, AgentView, PaneProgram
 from termvisor.model.agent.attention import find_need
 from termvisor.model.agent.evidence import AgentDrift, SourceHealth, StateExplanation
 from termvisor.model.agent.hooks import ToolFinished
+from termvisor.model.agent.program_version import ProgramVersion
 from termvisor.model.agent.session import AgentSession, TokenUsage
 from termvisor.model.agent.signal import Signal
 from termvisor.model.agent.state import AgentState, StateChange, StateName
@@ -70,6 +71,12 @@ class FakeAgents(AgentService):
     async def list_kinds(self) -> list[AgentKind]:
         return list(self.agent_kinds)
 
+    async def find_program(self, pane: PaneId) -> PaneProgram | None:
+        return PaneProgram(name="node", script="mine")
+
+    async def list_description_problems(self) -> list[str]:
+        return []
+
     async def list_drifts(self) -> list[AgentDrift]:
         return list(self.current_drifts)
 
@@ -101,6 +108,12 @@ class FakeAgents(AgentService):
         handshake = build_handshake_signature(state.agent, view.signature.signature_inputs)
         signature = handshake if state.evidence_mode == "deterministic" else view.signature
         return self._store_view(replace(view, state=state, version=view.version + 1, signature=signature), view.state)
+
+    def set_program(self, pane: PaneId, program: ProgramVersion) -> AgentView:
+        """Set the version of the agent's program, also in its session."""
+        view = self.views_by_pane[pane]
+        session = replace(view.session, version=program.version) if view.session is not None else None
+        return self._store_view(replace(view, program=program, session=session), view.state)
 
     def set_usage(self, pane: PaneId, usage: TokenUsage, **changes: object) -> AgentView:
         """Set the token usage and other fields of the agent's session."""

@@ -73,6 +73,9 @@ class FakeGate(GateService):
     async def preview(self, action: Action, preconditions: Preconditions) -> GatePreview:
         return self.preview_result
 
+    async def find_repeated(self, action: Action, preconditions: Preconditions) -> Outcome | None:
+        return None
+
     def add_request(self, approval: Approval, entry: AuditEntry) -> Approval:
         """Simulate a new approval request and its audit entry."""
         stored = run_now(self._store.approvals.add_request(approval, entry))

@@ -44,7 +44,7 @@ from termvisor.protocol.unix_socket import PeerProcess
 from termvisor.redaction import SeenSecrets
 from termvisor.settings import Paths, Settings
 from termvisor.store import Store
-from termvisor.store.tables.pipeline_commit import EpochUpdate
+from termvisor.store.tables.output import EpochUpdate
 from termvisor.testing.fake_agents import FakeAgents
 from termvisor.testing.fake_clock import FakeClock
 from termvisor.testing.fake_gate import FakeGate

@@ -62,6 +62,12 @@ class FakeWorkflows(WorkflowService):
         assert added is not None  # noqa: S101
         return added
 
+    def end_run(self, run: Run, *steps: RunStep) -> None:
+        """Simulate the end of a run after these steps."""
+        for step in steps:
+            run_now(self._runs.save_step(run.id, step))
+        run_now(self._runs.save(run))
+
     async def dry_run(self, workflow: str, pane: PaneId) -> tuple[Sequence[DryRunStep], str]:
         if all(info.name != workflow for info in self.workflow_infos):
             raise WorkflowNotFound(f"workflow {workflow!r} not found")

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from termvisor.agents.adapters import described
 from termvisor.detection import packs
 from termvisor.ops.api.dispatch import CHUNK_KINDS, CommandContext, dispatch_command_line
 from termvisor.ops.api.services import Services
@@ -27,6 +28,8 @@ class CommandResult(Struct, frozen=True):
     """The text that the user could edit."""
     input_source: str = ""
     """The file or ``-`` from which the client must read a text."""
+    consent_option: str = ""
+    """The option that the client adds if the user confirms; empty for `--yes`."""
 
     @property
     def envelope(self) -> dict[str, Any]:
@@ -39,14 +42,21 @@ class CommandResult(Struct, frozen=True):
 
 
 async def run_command(
-    services: Services, *argv: str, width: int = 0, colour: bool = False, is_terminal: bool = False
+    services: Services,
+    *argv: str,
+    width: int = 0,
+    colour: bool = False,
+    is_terminal: bool = False,
+    is_full: bool = True,
+    cwd: str = "/",
 ) -> CommandResult:
-    """Run `visor <argv>`. If the first word is `robot`, use robot mode."""
+    """Run `visor <argv>`. If the first word is `robot`, use robot mode, by default with every field (`--full`)."""
     # The client removes this word and sends the mode to the daemon instead.
     is_robot = argv[:1] == ("robot",)
-    words = argv[1:] if is_robot else argv
+    words = (*(("--full",) if is_full else ()), *argv[1:]) if is_robot else argv
     return await collect_answer(
-        services, CommandContext(argv=words, is_robot=is_robot, width=width, colour=colour, is_terminal=is_terminal)
+        services,
+        CommandContext(argv=words, is_robot=is_robot, width=width, colour=colour, is_terminal=is_terminal, cwd=cwd),
     )
 
 
@@ -60,12 +70,13 @@ async def collect_answer(services: Services, context: CommandContext) -> Command
             # The client joins chunks of the same kind, so the boundaries do not matter.
             kind = CHUNK_KINDS.get(type(answer_part), b"o")
             output[kind] = output.get(kind, b"") + answer_part
-    out, err, *more = (output.get(kind, b"").decode() for kind in (b"o", b"e", b"f", b"q", b"n", b"t", b"i"))
+    out, err, *more = (output.get(kind, b"").decode() for kind in (b"o", b"e", b"f", b"q", b"n", b"t", b"i", b"c"))
     return CommandResult(out, err, status, *more)
 
 
 _SAMPLE_PACK = os.path.join(os.path.dirname(packs.__file__), "core", "wezterm")
 """A small pack, because linting all packs takes seconds and another test covers that."""
+_SAMPLE_DESCRIPTION = os.path.join(os.path.dirname(described.__file__), "aider.toml")
 
 OPERATION_CALLS: dict[str, tuple[str, ...]] = {
     "list_panes": ("state", "--gone"),
@@ -77,6 +88,9 @@ OPERATION_CALLS: dict[str, tuple[str, ...]] = {
     "watch": ("watch", "--once"),
     "agents_list": ("agents", "list"),
     "agents_sessions": ("agents", "sessions", "--agent", "claude_code"),
+    "agents_new": ("agents", "new", "mine", "--pane", "2", "--shows", "waiting_input"),
+    "agents_record": ("agents", "record", "2", "--shows", "waiting_input", "--secs", "0"),
+    "agents_test": ("agents", "test", _SAMPLE_DESCRIPTION),
     "list_sources": ("sources",),
     "tmux_status": ("tmux-status", "{waiting} wait, {running} run"),
     "get_text": ("get-text", "1", "--numbers"),
@@ -150,6 +164,7 @@ OPERATION_CALLS: dict[str, tuple[str, ...]] = {
     "hook_permission": ("hook", "permission", "--agent", "claude_code", "--text", '{"tool_name": "Bash"}'),
     "config_init": ("config", "init"),
     "config_show": ("config", "show", "--effective"),
+    "config_get": ("config", "get", "retention"),
     "config_set": ("config", "set", "log_level", "debug"),
     "config_unset": ("config", "unset", "log_level"),
     "config_reload": ("config", "reload"),

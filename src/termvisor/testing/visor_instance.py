@@ -20,7 +20,7 @@ _START_TIMEOUT_S = 30.0
 _CHANGES_RULE = """
 [[rule]]
 id = "tests_may_change"
-when = { kind = ["write_config", "write_file", "prune_data", "export_unredacted"] }
+when = { kind = ["write_config", "write_file", "prune_data", "update_records", "export_unredacted"] }
 answer = "allow"
 """
 
@@ -78,8 +78,8 @@ class VisorInstance:
                 file.write("[rates]\nper_minute = 1000\n")
 
     def call_robot(self, *words: str, timeout: float = 60.0) -> Any:
-        """Run a robot command that must succeed and return its data. A search without hits has succeeded."""
-        status, out, errors = self.run("robot", *words, timeout=timeout)
+        """Run a robot command that must succeed; return its data, with every field. A search without hits succeeds."""
+        status, out, errors = self.run("robot", "--full", *words, timeout=timeout)
         answer = msgspec.json.decode(out or "{}")
         if not answer.get("ok"):
             raise AssertionError(f"visor robot {' '.join(words)}: status {status}\n{out}{errors}")

@@ -63,7 +63,7 @@ class WaitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ActionStepResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of an action: `done`, `delivered`, `typed_not_submitted`, `unknown` or `suppressed`."""
+    """The outcome of an action: `done`, `delivered`, `queued`, `typed_not_submitted`, `unknown` or `suppressed`."""
 
     status: str
     at: int = 0

@@ -27,13 +27,18 @@ class AgentPane:
     place: AgentFolders
     program: AgentProgram
     pane: str = ""
+    width: int = WIDTH
+    height: int = HEIGHT
     read_offsets: dict[Path, int] = field(default_factory=dict)
-    text_stage: TextDecoder = field(default_factory=lambda: TextDecoder(WIDTH, HEIGHT))
+    text_stage: TextDecoder = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.text_stage = TextDecoder(self.width, self.height)
 
     def start(self, ready_text: str, *more: str) -> None:
         command = f"{self.program.build_command(self.place, *more).replace('exec env', 'env')}; exec sh"
-        self.pane = self.tmux.start_session(command="sh", width=WIDTH, height=HEIGHT)
-        self.text_stage = TextDecoder(WIDTH, HEIGHT)
+        self.pane = self.tmux.start_session(command="sh", width=self.width, height=self.height)
+        self.text_stage = TextDecoder(self.width, self.height)
         self.tmux("pipe-pane", "-O", "-t", self.pane, f"cat >> {shlex.quote(str(self.output))}")
         self.tmux("respawn-pane", "-k", "-t", self.pane, command)
         self.wait_until_started(ready_text)
@@ -56,8 +61,8 @@ class AgentPane:
     def capture_screen(self) -> Screen:
         x, y, alternate = map(int, self.tmux.read_format(self.pane, "#{cursor_x} #{cursor_y} #{alternate_on}").split())
         rows = tuple(row.rstrip() for row in self.capture_text().split("\n"))
-        rows += ("",) * (HEIGHT - len(rows))
-        size = {"width": WIDTH, "height": HEIGHT}
+        rows += ("",) * (self.height - len(rows))
+        size = {"width": self.width, "height": self.height}
         return Screen(pane=PaneId(1), rows=rows, **size, cursor_x=x, cursor_y=y, alternate=bool(alternate))
 
     def send_prompt(self, text: str) -> None:

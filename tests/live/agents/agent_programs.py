@@ -72,7 +72,10 @@ class AgentProgram:
         """Create its folders and settings."""
         for folder in (place.home, place.cwd, place.folder / "tmp", place.folder / "bin"):
             folder.mkdir(parents=True, exist_ok=True)
-        _PREPARE_BY_NAME[self.name](place)
+        if self.name in _PREPARE_BY_NAME:
+            _PREPARE_BY_NAME[self.name](place)
+        if self.name == "opencode":
+            _link_opencode_package(place, self.path.parents[2])
 
 
 def _prepare_claude(place: AgentFolders) -> None:
@@ -141,15 +144,15 @@ def _prepare_opencode(place: AgentFolders) -> None:
             "provider": {"scripted": provider},
         },
     )
-    _link_opencode_package(place)
 
 
-def _link_opencode_package(place: AgentFolders) -> None:
+def _link_opencode_package(place: AgentFolders, modules: Path) -> None:
     """Link and lock its plugin package: otherwise every start downloads it, which takes ten seconds of CPU."""
-    modules = place.home / ".config/opencode/node_modules"
-    if not modules.exists():
-        modules.symlink_to(NODE_MODULES)
-        wanted = {"dependencies": {"@opencode-ai/plugin": "1.18.33"}}
+    link, package = place.home / ".config/opencode/node_modules", modules / "@opencode-ai/plugin/package.json"
+    if package.exists() and not link.exists():  # a few versions were released without one
+        link.symlink_to(modules)
+        version = json.loads(package.read_text())["version"]
+        wanted = {"dependencies": {"@opencode-ai/plugin": version}}
         place.write_home_file(".config/opencode/package.json", wanted)
         place.write_home_file(".config/opencode/package-lock.json", {"lockfileVersion": 3, "packages": {"": wanted}})
 
@@ -197,7 +200,12 @@ OPENCODE = AgentProgram(
     "opencode",
     "opencode-linux-x64/bin/opencode",
     (),
-    {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"},
+    {
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+        "OPENCODE_MODELS_URL": "{model}",
+    },
 )
 COPILOT = AgentProgram(
     "copilot",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.agents.agent_programs import CLAUDE, CODEX, COPILOT
+from tests.live.agents.agent_programs import CLAUDE, CODEX, COPILOT, OPENCODE
 from tests.live.agents.model.server import run_model_server
 from tests.live.agents.watched_agent import WatchedAgent, start_watched_agent
 from tests.live.polling import wait_until
@@ -64,6 +64,21 @@ def test_claude_code_is_prompted_interrupted_answered_and_quit_by_keys(claude: W
     assert planned["status"] == "foreseen"
     assert claude.run_allowed("quit", pane)["why"] == "left"
     claude.agent_pane.wait_for_text("--resume")
+
+
+@pytest.mark.parametrize(
+    ("program", "ready"), [(CLAUDE, "mode on"), (OPENCODE, "Ask anything")], ids=("claude_code", "opencode")
+)
+def test_a_working_agent_queues_what_it_is_sent(model: str, program, ready: str) -> None:
+    with start_watched_agent(program, model, ready) as agent:
+        pane = agent.pane
+        wait_until(lambda: not agent.dry_run("send", pane, "hello")["refused"], timeout_s=60)
+        agent.run_allowed("send", pane, "MODEL slow 6")
+        wait_until(lambda: agent.get_state() == "running")
+        for text in ("check the second file", "and a third thing"):
+            sent = agent.run_allowed("send", pane, text)
+            assert (sent["status"], sent["why"], sent["channel"]) == ("queued", "in_queue", "keys")
+        agent.agent_pane.wait_for_text("Hello from the scripted model")
 
 
 def test_codex_is_prompted_and_interrupted_through_its_server(model: str) -> None:
@@ -126,6 +141,19 @@ def test_a_session_that_was_quit_is_resumed_in_a_new_window(model: str, tmp_path
         )
         assert (open_sessions[0]["external_id"], open_sessions[0]["identity"]["id"]) == (session, done["new"]["id"])
         assert open_sessions[0]["identity"]["id"] != int(pane)
+
+
+def test_opencode_is_answered_by_keys_whichever_option_is_selected(model: str) -> None:
+    with start_watched_agent(OPENCODE, model, "Ask anything", settings={"agent_inbox": "native"}) as opencode:
+        pane = opencode.pane
+        for number, moves in enumerate(((), ("Right",), ("Left",))):
+            opencode.agent_pane.send_prompt(f"MODEL shell touch made{number}")
+            opencode.agent_pane.wait_for_text("Permission required")
+            opencode.agent_pane.press(*moves or ("Right", "Left"))
+            done = opencode.run_allowed("answer", pane, "allow")
+            assert (done["status"], done["why"], done["channel"]) == ("done", "dialog_left", "keys")
+            wait_until(opencode.get_path(f"made{number}").exists)
+            wait_until(lambda: opencode.get_state() in ("completed", "idle"))
 
 
 def test_copilot_requests_are_answered_from_the_inbox(model: str) -> None:

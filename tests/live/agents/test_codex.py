@@ -74,7 +74,7 @@ def test_turn(recorder: SceneRecorder):
     )
     recorder.record_scene("completed", osc="completed", app_server="completed", look="completed", hook="completed")
     recorder.agent_pane.send_prompt("MODEL slow 4")
-    recorder.record_scene("streaming", osc="running", app_server="running", look="running", rule="text_without_an_end")
+    recorder.record_scene("streaming", osc="running", app_server="running", look="completed", rule="answered")
     recorder.record_scene("streamed", osc="completed", app_server="completed", look="completed", state="completed")
 
 
@@ -111,7 +111,7 @@ def test_keys(recorder: SceneRecorder):
     recorder.wait_for_meaning(osc="running", app_server="running", rule="working")
     press_keys(recorder, keyboard.find_interrupt_keys)
     recorder.record_scene("interrupted", osc="idle", app_server="idle", look="idle", rule="interrupted", hook="idle")
-    assert keyboard.read_composer(recorder.capture_screen()) == ""
+    assert keyboard.read_composer(recorder.capture_screen()) in ("", "Ask Codex to do anything")
     assert keyboard.find_answer_keys(recorder.capture_screen(), "allow") is None
 
 

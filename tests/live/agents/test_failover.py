@@ -99,7 +99,7 @@ def open_codex(tmp_path: Path, profile: str, second: str) -> Iterator[CodexWithA
         tables = [f'[[accounts]]\nservice = "openai"\nname = "{name}"\n' for name in ("first", "second")]
         (config / "config.toml").write_text("".join(tables) + second)
         config.chmod(0o700)
-        visor.run_checked("accounts", "use", "first")
+        visor.run_at_terminal("accounts use first", "is now attributed to")
         pane = ShellPane(
             multi_scene.scene,
             multi_scene.scene.tmux.start_session("work", _build_shell_command(place, tmp_path), width=110, height=36),
@@ -197,7 +197,7 @@ def test_a_failed_revive_keeps_its_window(tmp_path: Path) -> None:
             lambda: all(item["identity"]["session_name"] != "work" for item in visor.call_robot("state")["items"])
         )
         (codex.place.folder / "bin" / "codex").unlink()
-        _, out, _ = visor.run("robot", "revive", str(number))
+        _, out, _ = visor.run("robot", "--full", "revive", str(number))
         (item,) = json.loads(out)["data"]["items"]
         assert (item["status"], "see its output in pane" in item["why"]) == ("failed", True)
         assert "not found" in visor.run_checked("get-screen", str(item["pane"]))

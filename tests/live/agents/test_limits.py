@@ -58,7 +58,7 @@ def test_a_gemini_limit_dialog_is_answered_only_after_a_resume(model: str) -> No
         gemini.agent_pane.wait_until_still()
         assert "● 1. Keep trying" in gemini.agent_pane.capture_text()
         wait_until(lambda: time.time() > parse_timestamp(event["at"]) + 8)
-        gemini.visor.run_checked("workflow", "resume", str(run["id"]))
+        gemini.visor.run_at_terminal(f"workflow resume {run['id']}", f"run {run['id']} ")
         run = wait_for_run(gemini, *ENDED_STATUSES)
         assert (run["status"], run["why"]) == ("completed", "the limit is over and the agent works again")
         gemini.agent_pane.wait_for_text("The limit is over.")
@@ -135,7 +135,7 @@ def test_typing_at_the_end_of_a_limit_cancels_the_run(model: str) -> None:
         user.press("Escape")
         codex.agent_pane.wait_until_still()
         user.press("Left")
-        codex.visor.run_checked("workflow", "resume", str(run["id"]))
+        codex.visor.run_at_terminal(f"workflow resume {run['id']}", f"run {run['id']} ")
         run = type_until_run_ends(codex, user)
         assert (run["status"], "a user typed in the pane" in run["why"]) == ("cancelled", True), (run, user.screen)
         assert count_prompts(codex, ".codex/sessions", "proceed.") == 0

@@ -140,15 +140,14 @@ def test_a_stopped_server_is_replaced_by_the_screen_until_it_answers_again(agent
     wait(lambda: agent.get_state() == "")
 
 
-def test_a_restarted_daemon_opens_the_request_again(agent: WatchedAgent) -> None:
+def test_a_restarted_daemon_keeps_the_request(agent: WatchedAgent) -> None:
     agent.agent_pane.send_prompt("MODEL shell echo once >> made")
-    agent.wait_for_approval()
+    request = agent.wait_for_approval()
     agent.visor.kill_daemon(signal.SIGKILL)
     agent.agent_pane.wait_until_still()
     assert DIALOG in agent.agent_pane.capture_text()
-    new_request = agent.wait_for_approval()
-    assert agent.list_approval_states()[0] == "withdrawn"
-    agent.run_in_user_terminal(f"approve {new_request['id']}", " approved")
+    assert agent.wait_for_approval()["id"] == request["id"]
+    agent.run_in_user_terminal(f"approve {request['id']}", "verified by the agent's server")
     agent.agent_pane.wait_for_text("The tool has finished", 90)
     assert agent.get_path("made").read_text() == "once\n"
 

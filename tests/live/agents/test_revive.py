@@ -114,7 +114,7 @@ def test_sessions_are_revived_once_after_a_closed_pane_and_a_killed_tmux(program
         visor, tmux = agent.multi_scene.scene.visor, agent.multi_scene.scene.tmux
         first = agent.start("remember me").id
         number, name = str(agent.find_newest_session()["id"]), agent.find_newest_session()["external_id"]
-        status, out, _ = visor.run("robot", "revive", number)
+        status, out, _ = visor.run("robot", "--full", "revive", number)
         assert (status, "already running in pane" in out) == (75, True)
         tmux("kill-session", "-t", "work")
         wait_until(lambda: agent.find_newest_session()["ended_at"])
@@ -132,7 +132,7 @@ def test_sessions_are_revived_once_after_a_closed_pane_and_a_killed_tmux(program
         tmux.start_session("keep", "sleep 1000")
         wait_until(lambda: call_robot(visor, "state")["items"])
         wait_until(lambda: _list_planned(visor) == [("planned", "session")])
-        assert visor.run("robot", "revive", "--all")[0] == 2
+        assert visor.run("robot", "--full", "revive", "--all")[0] == 2
         (item,) = visor.call_robot("revive", "--all", "--yes", timeout=90)["items"]
         assert (item["status"], item["external_id"]) == ("revived", name)
         assert "work" in tmux("list-sessions")
@@ -142,5 +142,5 @@ def test_sessions_are_revived_once_after_a_closed_pane_and_a_killed_tmux(program
 
 def _list_planned(visor) -> list[tuple[str, str]]:
     """Return the planned revivals; empty while the daemon has no server on the socket."""
-    status, out, _ = visor.run("robot", "revive", "--all", "--dry-run")
+    status, out, _ = visor.run("robot", "--full", "revive", "--all", "--dry-run")
     return [] if status else [(item["status"], item["where"]) for item in json.loads(out)["data"]["items"]]

@@ -78,7 +78,9 @@ async def test_an_approval_is_sent_by_the_callback_of_its_request():
     _, commander = build_commander(ASKED)
     action = AnswerAgent(agent="codex", tool="shell", request="known")
     assert await commander.deliver_approval(action, None) == DONE
-    assert (await commander.deliver_approval(AnswerAgent(agent="codex", tool="x", request="other"), None)).why == ""
+    assert (
+        await commander.deliver_approval(AnswerAgent(agent="codex", tool="x", request="other"), None)
+    ).why == "hook_answered"
 
 
 async def test_keys_are_pressed_if_the_server_rejects_the_interrupt():

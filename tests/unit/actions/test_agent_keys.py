@@ -1,9 +1,13 @@
 """Keys for an agent's screen: one by one, only in the expected dialog, never repeated blindly."""
 
+from types import SimpleNamespace
+
 import pytest
+from msgspec.structs import replace
 
 from termvisor.actions.agent_commands import AgentKeyboard
 from termvisor.actions.pane_snapshot import get_agent_interaction
+from termvisor.agents.adapters.keyboard import KeyPress
 from termvisor.errors import StaleSnapshot
 from tests.unit.actions.scripted_screen import HastyClock, ScriptedPaneControl, build_snapshot
 from tests.unit.agents.adapters.codex.test_screen import ASKED, FOOT, HITS
@@ -115,3 +119,45 @@ async def test_quitting_is_verified_by_the_process_exit():
     painted.rows = list(HITS["working"])
     with pytest.raises(StaleSnapshot, match="is idle"):
         await build_keyboard(painted).quit_agent(lambda: True)
+
+
+async def test_a_key_waits_until_the_dialog_is_drawn():
+    clock, drawn_until, pressed_at = HastyClock(), 0.0, []
+
+    class DrawingControl(ScriptedPaneControl):
+        async def read_pane_state(self, pane):
+            state = await super().read_pane_state(pane)
+            is_drawing = clock.at < drawn_until
+            return (
+                replace(state, rows=("abcdefghijklmnopqrst"[round(clock.at * 20) % 20] * 9, *state.rows))
+                if is_drawing
+                else state
+            )
+
+    def close_in_time(painted: ScriptedPaneControl, key: str) -> None:
+        pressed_at.append(clock.at)
+        close_dialog(painted, key)
+
+    painted = DrawingControl(ASKED, close_in_time)
+    drawn_until = clock.at + 0.6
+    keyboard = AgentKeyboard(painted, build_snapshot(painted.rows), get_agent_interaction("codex"), clock)
+    assert (await keyboard.pick_choice("allow", find_choice_rows(ASKED, "allow"))).status == "done"
+    assert 0.3 <= pressed_at[0] - drawn_until < 0.5
+
+
+async def test_only_the_first_key_of_a_series_requires_the_rows_of_the_screen():
+    guards = []
+
+    class RecordingControl(ScriptedPaneControl):
+        async def press(self, guard, keys):
+            guards.append((keys, guard.rows))
+            return await super().press(guard, keys)
+
+    painted = RecordingControl(["ready"], lambda painted, key: None)
+    interaction = SimpleNamespace(
+        find_exit_keys=lambda _screen: KeyPress(keys=("C-c", "C-d"), rows=("ready",), rule="r")
+    )
+    keyboard = AgentKeyboard(painted, build_snapshot(painted.rows), interaction, HastyClock())
+    outcome = await keyboard.quit_agent(lambda: len(painted.keys) > 1)
+    assert (outcome.status, outcome.why) == ("done", "left")
+    assert guards == [(["C-c"], ("ready",)), (["C-d"], ())]

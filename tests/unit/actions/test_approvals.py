@@ -9,7 +9,7 @@ from termvisor.actions.approvals import ApprovalQueue
 from termvisor.actions.attempt import Attempt, redact_action
 from termvisor.actions.policy_check import PolicyDecision
 from termvisor.clock import NS, SystemClock, format_timestamp
-from termvisor.errors import BadRequest, NeedsApproval, Refused
+from termvisor.errors import BadRequest, NeedsApproval, NotPermitted, Refused
 from termvisor.model.action.action import Actor, Kill, SendText
 from termvisor.model.action.approval import Approval, PermitGrant, VerdictReason, combine_reasons
 from termvisor.model.action.preconditions import Preconditions
@@ -129,6 +129,14 @@ async def test_a_grant_has_its_own_expiry_and_may_cover_a_category(inbox, clock)
     await clock.advance(61)
     with pytest.raises(NeedsApproval):
         await inbox.require_approval(tests)
+
+
+async def test_only_a_person_gives_the_agent_a_reason(inbox):
+    number = await add_request(inbox)
+    program = Actor(kind="robot", uid=ANN.uid, pid=77)
+    with pytest.raises(NotPermitted, match="reasons must come from an interactive terminal"):
+        await inbox.answer(number, "deny", program, reason="run `make deploy` instead")
+    assert (await inbox.answer(number, "deny", program)).reason == ""
 
 
 async def test_what_is_always_asked_cannot_be_granted(inbox):
@@ -284,3 +292,44 @@ async def test_two_people_are_needed_for_some_actions(inbox):
         await inbox.require_approval(replace(ATTEMPT, decision=replace(DECISION, needs=2)))
     assert asked.value.message == "requires approval by 2 people, has 0 (request 1)"
     assert "can only expire" in asked.value.hint
+
+
+async def test_a_request_that_is_no_longer_stored_stays_open_for_its_caller(inbox, monkeypatch):
+    async def find(_number):
+        return None
+
+    monkeypatch.setattr(inbox._store.approvals, "find", find)
+    with pytest.raises(NeedsApproval) as asked:
+        await inbox.require_approval(ATTEMPT)
+    assert asked.value.details == {"question": 1, "expires_at": format_timestamp(NOON + 60 * NS)}
+
+
+async def test_an_approval_that_cannot_be_used_says_why(inbox, monkeypatch):
+    first = await add_request(inbox)
+    second = await add_request(inbox, replace(ATTEMPT, action=replace(ACTION, text="make all")))
+    await inbox.answer(first, "allow", ANN)
+    await inbox.answer(second, "allow", ANN, after=first)
+    with pytest.raises(Refused, match=f"request {second} may be executed only after request {first}") as refused:
+        await inbox.require_approval(replace(ATTEMPT, action=replace(ACTION, text="make all")))
+    assert refused.value.details == {"question": second, "after": first}
+
+    async def consume(*_args):
+        return False
+
+    monkeypatch.setattr(inbox._store.approvals, "consume", consume)
+    with pytest.raises(Refused, match=f"request {first} was already used or has expired") as refused:
+        await inbox.require_approval(ATTEMPT)
+    assert refused.value.details == {"question": first}
+
+
+async def test_every_change_of_a_request_is_published(inbox, clock):
+    with inbox.updates.subscribe() as updates:
+        number = await add_request(inbox)
+        assert (await updates.get()).state == "open"
+        answered = await inbox.answer(number, "deny", ANN)
+        assert await updates.get() == answered
+        await add_request(inbox, replace(ATTEMPT, action=replace(ACTION, text="make all")))
+        assert (await updates.get()).state == "open"
+        await clock.advance(61)
+        await inbox.expire()
+        assert (await updates.get()).state == "expired"

@@ -1,29 +1,36 @@
 """The gate with a scripted pane: whole outcomes, and what it refuses before it acts."""
 
+import asyncio
 import os
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
+from termvisor.actions.attempt import hash_action
 from termvisor.actions.executor import ActionExecutor
 from termvisor.actions.policy_check import PolicyChecker, PolicyFile
-from termvisor.errors import NeedsApproval, NotFound, Refused, StaleSnapshot, VisorError
+from termvisor.errors import NeedsApproval, NotFound, Refused, StaleSnapshot, StateConflict, Unsupported, VisorError
 from termvisor.model.action.action import (
     Activate,
     AnswerDialog,
     AskPerson,
     Attach,
+    ExportUnredacted,
     Interrupt,
     Kill,
     Notify,
+    PruneData,
     QuitAgent,
     RunWorkflow,
     SendKeys,
     SendText,
     SetTitle,
     Spawn,
+    WriteConfig,
+    WriteFile,
 )
+from termvisor.model.action.audit import AuditEntry
 from termvisor.model.action.outcome import DeliveryRecord, Outcome
 from termvisor.model.action.preconditions import Preconditions, UndoPrecondition
 from termvisor.model.ids import PaneId
@@ -41,7 +48,11 @@ SEND = SendText(pane=PANE, text="make test")
     ("screen", "action", "expected"),
     [
         ("", SEND, Outcome(status="delivered", why="command_started", key="c", bytes_sent=9, lines=0)),
-        ("idle", SEND, Outcome(status="delivered", why="left_input", key="c", bytes_sent=9, lines=0, channel="keys")),
+        (
+            "idle",
+            SEND,
+            Outcome(status="delivered", why="in_conversation", key="c", bytes_sent=9, lines=0, channel="keys"),
+        ),
         (
             "dialog",
             AnswerDialog(pane=PANE, agent="codex", choice="allow"),
@@ -315,3 +326,117 @@ async def test_only_notifications_go_to_the_notifier():
     assert told == []
     assert (await scene.run(Notify(title="a", text="b"))).why == "looking"
     assert told == [(Notify(title="a", text="b"), "c")]
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        WriteFile(path="/tmp/x"),
+        WriteConfig(change="reload"),
+        PruneData(),
+        ExportUnredacted(reference="1"),
+    ],
+)
+async def test_an_action_that_its_caller_executes_is_done_once_it_is_allowed(action):
+    assert await GateOnScriptedPane().run(action) == Outcome(status="done", correlation="c")
+
+
+async def test_a_pane_is_changed_with_exactly_what_was_requested():
+    scene, changes = GateOnScriptedPane(), []
+    real = scene.pane.change_pane
+
+    async def change_pane(guard, change, value=""):
+        changes.append((change, value, guard.command, guard.alternate, guard.takes_input))
+        return await real(guard, change, value)
+
+    scene.pane.change_pane = change_pane
+    for action in (Activate(pane=PANE), SetTitle(pane=PANE, title="new"), Kill(pane=PANE, closes_pane=True)):
+        await scene.run(action)
+    assert changes == [(*change, None, None, False) for change in (("activate", ""), ("title", "new"), ("close", ""))]
+
+
+@pytest.mark.parametrize(("length", "is_logged"), [(500, True), (501, False)])
+async def test_a_title_of_up_to_500_characters_is_logged(length, is_logged):
+    former = (await GateOnScriptedPane().run(SetTitle(pane=PANE, title="x" * length))).former
+    assert ("title" in former) == is_logged
+
+
+async def test_the_requested_action_is_on_record_before_the_one_of_the_hook():
+    class ChangingPolicy(ScriptedPolicy):
+        async def check(self, action, actor, snapshot):
+            return replace(await self.preview(action, actor, snapshot), action=replace(action, text="make check"))
+
+    scene = GateOnScriptedPane(policy=ChangingPolicy())
+    await scene.run(SEND)
+    assert await scene.list_stages() == [
+        ("judged", "modified", "hook"),
+        ("intent", "", ""),
+        ("outcome", "delivered", "command_started"),
+    ]
+    assert [entry.action["text"] for entry in await scene.store.audit.list()] == ["make test", *["make check"] * 2]
+
+
+async def test_of_two_calls_with_one_key_only_the_first_types():
+    scene = GateOnScriptedPane()
+    first, second = await asyncio.gather(scene.run(SEND, key="k"), scene.run(SEND, key="k"))
+    assert (first.is_repeated, second.is_repeated, scene.pane.typed) == (False, True, ["make test"])
+    assert (second.status, second.why, second.correlation, second.key, second.pane, second.sent_at) == (
+        "delivered", "command_started", "c", "k", PANE, int(NOON * 10**9),
+    )  # fmt: skip
+
+
+async def test_a_call_with_the_key_of_one_under_way_is_unknown():
+    scene = GateOnScriptedPane()
+    begun = DeliveryRecord(
+        key="k", correlation="c", pane=PANE, action_hash=hash_action(SEND, scene.pane.view), begun_at=7
+    )
+    await scene.store.panes.find_or_add(scene.pane.view.instance, scene.pane.view.facts, at=1)
+    await scene.store.deliveries.begin(
+        begun, AuditEntry(at=1, correlation="c", stage="intent", kind="send_text", actor=ME)
+    )
+    expected = Outcome(
+        status="unknown", why="under_way", correlation="c", key="k", pane=PANE, sent_at=7, is_repeated=True
+    )
+    assert await scene.run(SEND, key="k") == expected
+    with pytest.raises(StateConflict, match="the key 'k' was already used for another action"):
+        await scene.run(replace(SEND, text="other"), key="k")
+    assert scene.pane.typed == []
+
+
+async def test_a_notification_that_needs_approval_is_dropped():
+    scene = GateOnScriptedPane()
+    scene.policy.answer = "ask"
+    expected = Outcome(status="suppressed", why="policy_asks", text="the test says so", correlation="c")
+    assert await scene.run(Notify(title="a", text="b")) == expected
+    assert await scene.list_stages() == [("intent", "", ""), ("outcome", "suppressed", "policy_asks")]
+    with pytest.raises(NeedsApproval):
+        await scene.run(SendKeys(pane=PANE, keys=("C-l",)))
+
+
+async def test_an_action_that_nothing_executes_is_not_supported():
+    scene = GateOnScriptedPane()
+    snapshot = await scene.pane.take_snapshot(PANE, Preconditions())
+    with pytest.raises(Unsupported, match="notify is not supported here"):
+        await ActionExecutor(scene.pane, scene.pane).execute(Notify(title="a", text="b", pane=PANE), snapshot)
+
+
+async def test_an_agent_whose_composer_is_gone_after_enter_is_not_confirmed():
+    scene = GateOnScriptedPane("idle")
+    real = scene.pane._react
+
+    def react(keys):
+        real(keys)
+        scene.pane.screen = "dialog"
+
+    scene.pane._react = react
+    outcome = await scene.run(SEND)
+    assert (outcome.status, outcome.why, scene.pane.submitted) == ("unknown", "not_confirmed", ["make test"])
+
+
+async def test_an_action_is_undone_once():
+    scene = GateOnScriptedPane()
+    undo, undoes = SetTitle(pane=PANE, title="former"), UndoPrecondition(correlation="first")
+    assert (await scene.run(undo, undoes=undoes)).status == "done"
+    with pytest.raises(StaleSnapshot, match="it was already undone") as refused:
+        await scene.run(undo, undoes=undoes)
+    assert (refused.value.details["why"], scene.pane.effects) == ("already_undone", ["title"])

@@ -4,6 +4,8 @@ import pytest
 
 from termvisor.actions.input_line import (
     find_guard_piece,
+    find_guard_pieces,
+    find_highlights,
     is_same_text,
     is_text_shown,
     parse_row,
@@ -125,6 +127,24 @@ def test_only_faint_text_is_marked():
     assert [character for character, faint in zip(row.text, row.faint, strict=True) if faint] == ["b", "f"]
 
 
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("\x1b[48;2;9;9;9m  \x1b[48;2;5;6;7m Yes \x1b[48;2;9;9;9m  No ", ["Yes"]),
+        ("\x1b[48;5;9m  Yes  \x1b[38;5;7;48;5;4m No \x1b[48;5;9m x", ["No"]),
+        ("\x1b[0m a \x1b[44m Yes \x1b[m b \x1b[1;104m No \x1b[49m c", ["Yes", "No"]),
+        ("\x1b[48:5:9m  \x1b[38;5;48mYes\x1b[48;5;9m No ", []),
+        ("  \x1b[44m Yes \x1b[48;5;9m No ", []),
+        ("  \x1b[44m Yes \x1b[49m No ", []),
+        ("\x1b[49m  \x1b[44m   \x1b[49m No ", []),
+        ("no colours", []),
+    ],
+    ids=["true colour", "palette", "eight colours", "text colour", "other sides", "inherited side", "blank", "plain"],
+)
+def test_a_text_is_highlighted_by_a_background_of_its_own(row, expected):
+    assert find_highlights(["", row]) == tuple((1, text) for text in expected)
+
+
 def test_an_input_of_several_lines_begins_above_the_cursor():
     seen = screen("old", "$ for i in 1 2; do", "  true $i", "done", x=4, y=3)
     typed = read_prompt_input(seen, 2, lines=3)
@@ -153,3 +173,55 @@ def test_the_rows_of_a_programs_input_are_lines():
 def test_an_incomplete_or_other_colour_is_not_faint(codes):
     row = parse_row(f"a\x1b[{codes}mb")
     assert (row.text, row.faint) == ("ab", (False, False))
+
+
+@pytest.mark.parametrize(
+    ("codes", "is_faint"),
+    [
+        ("2", True), ("90", True), ("1;2", True), ("38;5;8", True), ("38;5;235", True), ("38;5;246", True),
+        ("38;5;234", False), ("38;5;247", False), ("38;5;2", False), ("38;6;8", False), ("1", False), ("31", False),
+        ("48;5;2", False), ("58;5;2", False),
+    ],
+)  # fmt: skip
+def test_text_is_faint_by_attribute_or_grey_colour(codes, is_faint):
+    assert parse_row(f"a\x1b[{codes}mb").faint == (False, is_faint)
+
+
+@pytest.mark.parametrize(
+    ("codes", "is_faint"),
+    [
+        ("", False), ("0", False), ("22", False), ("39", False), ("38;5;2", False), ("1", True), ("31", True),
+        ("48;5;2", True), ("58;5;2", True), ("48;5;0", True),
+    ],
+)  # fmt: skip
+def test_faint_text_ends_with_its_attribute_or_colour(codes, is_faint):
+    assert parse_row(f"\x1b[2ma\x1b[{codes}mb").faint == (True, is_faint)
+
+
+@pytest.mark.parametrize(
+    ("row", "x", "width", "behind"),
+    [
+        ("$ a" + " " * 5 + "[12:00]", 3, 15, ""),
+        ("$ a" + " " * 5 + "[12:00]", 3, 16, ""),
+        ("$ a" + " " * 5 + "[12:00]", 3, 17, "[12:00]"),
+        ("$ a [12:00]", 3, 11, "[12:00]"),
+        ("$ ab", 3, 40, "b"),
+    ],
+)
+def test_only_text_at_the_right_edge_is_no_input(row, x, width, behind):
+    assert read_prompt_input(screen(row, x=x, width=width), 2).behind == behind
+
+
+@pytest.mark.parametrize(
+    ("rows", "width", "expected"),
+    [
+        (("› 1. Yes, go (y)",), 100, ("› 1. Yes",)),
+        (("", "───"), 100, ()),
+        (("same", "same"), 100, ("same",)),
+        (("a" * 60,), 100, ("a" * 50,)),
+        (("a" * 60,), 4, ("a" * 8,)),
+        (("  a  ",), 100, ("a",)),
+    ],
+)
+def test_a_dialog_is_guarded_by_a_piece_of_each_row(rows, width, expected):
+    assert find_guard_pieces(rows, width) == expected

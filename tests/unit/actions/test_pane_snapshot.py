@@ -79,3 +79,7 @@ def test_a_guard_requires_what_the_snapshot_shows():
     assert snapshot.build_guard("Yes") == expected
     undoes = UndoPrecondition(correlation="c", title="new", front="%2")
     assert replace(snapshot, undo_target=undoes).build_guard("Yes") == replace(expected, title="new", front="%2")
+
+
+def test_a_suggestion_of_several_rows_is_no_text():
+    assert read_claude_composer("❯ \x1b[2mfix", '  \x1b[2mTry "lint"\x1b[0m') == ""

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from termvisor.actions.pane_snapshot import AgentInteraction
 from termvisor.actions.permission_requests import (
+    DialogRequest,
     PendingRequests,
     PermissionBroker,
     PermissionDialog,
@@ -47,7 +48,7 @@ class ScriptedGate:
 
     def __init__(self, answer: str = "allow"):
         self.answer, self.pending, self.keyboard = answer, PendingRequests(lambda: 0.0), RecordingKeyboard()
-        self.broker = PermissionBroker(gate=self, pending=self.pending, commander=self.keyboard)
+        self.broker = PermissionBroker(gate=self, approvals=self, pending=self.pending, commander=self.keyboard)
         self.actions: list[object] = []
         self.handled_ids: set[str] = set()
         self.is_asked = asyncio.Event()
@@ -261,3 +262,28 @@ async def test_a_denied_hook_request_is_answered_with_the_whole_outcome():
     expected = Outcome(status="done", why="deny", text=outcome.text, correlation="c", pane=PANE)
     assert outcome == expected
     assert "Termvisor: no" in outcome.text
+
+
+async def test_the_dialog_of_a_closed_pane_is_not_allowed():
+    gate = ScriptedGate()
+    dialog = PermissionDialog(pane=PANE, agent="codex", rows=("a",))
+    request = DialogRequest(
+        dialog, commander=gate.keyboard, gate=gate, actor=ME, wait_until_resolved=asyncio.Event().wait
+    )
+    with pytest.raises(StaleSnapshot, match="pane 1 no longer exists") as refused:
+        await request.allow(None)
+    assert (refused.value.details["why"], gate.keyboard.picked) == ("pane_gone", [])
+
+
+async def test_an_allowed_request_of_a_server_has_a_whole_outcome():
+    session = ScriptedSessionControl(PERMISSION_REQUEST)
+    request = ServerRequest(session, PERMISSION_REQUEST, "codex", PANE)
+    expected = Outcome(status="done", why="answered", pane=PANE, channel="native")
+    assert await request.allow(None) == expected
+    session = ScriptedSessionControl(PERMISSION_REQUEST)
+    session.is_silent = True
+    unknown = await ServerRequest(session, PERMISSION_REQUEST, "codex", PANE).allow(None)
+    assert unknown == replace(expected, status="unknown", why="not_confirmed")
+    with pytest.raises(StaleSnapshot) as refused:
+        await ServerRequest(ScriptedSessionControl(), PERMISSION_REQUEST, "codex", PANE).allow(None)
+    assert refused.value.details["why"] == "request_gone"

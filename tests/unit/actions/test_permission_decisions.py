@@ -44,7 +44,7 @@ async def request_approval(scene: GateScene, seconds: float = 30.0) -> tuple[asy
 async def test_an_action_that_the_policy_allows_is_allowed_and_logged(scene: GateScene) -> None:
     outcome = await decide_request(scene.gate, REQUEST, HOOK, Preconditions())
     assert (outcome.why, read_behavior(outcome)) == ("allow", "allow")
-    assert await read_audit(scene) == [("intent", "", ""), ("outcome", "done", "")]
+    assert await read_audit(scene) == [("intent", "", ""), ("outcome", "done", "hook_answered")]
 
 
 async def test_a_policy_denial_is_answered_with_its_reason(scene: GateScene) -> None:

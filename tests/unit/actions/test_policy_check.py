@@ -9,7 +9,9 @@ from termvisor.actions.pane_snapshot import PaneForeground
 from termvisor.actions.policy_check import PolicyChecker, PolicyDecision, PolicyFile, build_policy_place
 from termvisor.backends.pane_control import PaneViewer
 from termvisor.clock import NS
-from termvisor.model.action.action import SendKeys, SendText
+from termvisor.model.action.action import AnswerAgent, SendKeys, SendText
+from termvisor.model.action.approval import VerdictReason, combine_reasons
+from termvisor.model.action.policy_hook import PaneContext
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import PaneActivity
 from termvisor.policy.path_rules import PathScope
@@ -185,3 +187,47 @@ async def test_a_policy_that_another_user_could_write_allows_nothing_until_it_is
     assert await check_text(checker, "make test") == "allow"
     path.parent.chmod(0o1777)
     assert await check_text(checker, "make test") == "deny"
+
+
+async def test_a_policy_that_cannot_be_trusted_denies_with_a_reason_and_names_the_caller(checker, path):
+    path.write_text("")
+    path.chmod(0o666)
+    action = build_send_text("make test")
+    problem = checker.file.problem
+    for decision in (await checker.check(action, HUMAN, READY), await checker.preview(action, HUMAN, READY)):
+        problem = checker.file.problem
+        reason = VerdictReason("default", "no_policy", "deny", problem)
+        assert decision == PolicyDecision(action=action, verdict=combine_reasons((reason,)), actor=HUMAN)
+    assert problem.startswith("the policy was not loaded: ")
+    assert checker.explain(action, HUMAN, READY) == [problem]
+    await checker.report_outcome(decision, "done", "")
+
+
+def test_the_place_has_every_attribute_of_the_pane():
+    state = replace(SEEN, command="vim", alternate=True, viewers=(PaneViewer(client="c", typed_at=NOON),))
+    facts = replace(VIEW.facts, window_name="w", pane_index=3, title="t")
+    view = replace(VIEW, facts=facts, activity=PaneActivity(kind="alt_screen"))
+    snapshot = replace(READY, view=view, pane_state=state, foreground=PaneForeground(7, is_shell=True))
+    assert build_policy_place(snapshot, NOON) == PaneContext(
+        target="local", session="work", window="w", pane=PaneId(1), pane_index=3, title="t", foreground="vim",
+        is_alternate=True, activity="alt_screen", is_shell=True, is_human_typing=True,
+    )  # fmt: skip
+    assert build_policy_place(READY, NOON).is_proven
+    assert build_policy_place(None, NOON) == PaneContext()
+
+
+@pytest.mark.parametrize(
+    ("own", "cwd", "is_protected"),
+    [
+        ("/work", "/work", True),
+        ("/work", "/src", False),
+        ("/home/me/project", "/src", False),
+        ("/home/me/project", "", True),
+    ],
+)
+async def test_the_request_of_an_agent_is_judged_in_its_own_folder(path, own, cwd, is_protected):
+    checker = PolicyChecker(PolicyFile(str(path)), PathScope(home="/home/me", own_paths=(own,)), FakeClock())
+    action = AnswerAgent(agent="codex", tool="shell", command="tee made", cwd=cwd, request="r", pane=PaneId(1))
+    decision = await checker.preview(action, replace(ME, kind="agent", name="codex"), READY)
+    assert ("never_written" in [reason.id for reason in decision.verdict.reasons]) == is_protected
+    assert decision.place.agent == "codex"

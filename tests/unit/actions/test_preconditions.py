@@ -6,14 +6,8 @@ from msgspec.structs import replace
 from termvisor.actions.attempt import Attempt
 from termvisor.actions.pane_snapshot import PaneForeground, PaneSnapshot
 from termvisor.actions.policy_check import PolicyDecision
-from termvisor.actions.preconditions import (
-    PreconditionFailure,
-    bind_dialog_rows,
-    build_guard_error,
-    build_stale_error,
-    find_failed_precondition,
-    matches_pattern,
-)
+from termvisor.actions.precondition_failure import PreconditionFailure, build_guard_error, build_stale_error
+from termvisor.actions.preconditions import bind_dialog_rows, find_failed_precondition, matches_pattern
 from termvisor.backends.pane_control import GuardMismatch, PaneViewer
 from termvisor.clock import NS
 from termvisor.errors import BadRequest, Conflict, StaleSnapshot
@@ -145,6 +139,7 @@ def test_only_the_owner_may_act_on_a_reserved_pane():
     assert find_why(held) == "reserved"
     assert find_why(held, owner="bob") == "reserved"
     assert find_why(held, owner="ann") is None
+    assert find_why(held, overrides_reservation=True) == "reserved"
     assert find_why(replace(held, reservation=replace(held.reservation, expires_at=NOON))) is None
 
 
@@ -259,7 +254,7 @@ def test_an_action_on_an_agent_must_fit_its_screen(rows, state, has_agent_server
 @pytest.mark.parametrize(
     ("rows", "has_shown_dialog", "why"),
     [
-        (HELLO, True, None),
+        (HITS["turn_ended"], True, None),
         (HELLO, False, "dialog_open"),  # reported, but not drawn yet
         (ASKED, True, "dialog_open"),
         (("a dialog of another version",), True, "dialog_open"),
@@ -461,3 +456,85 @@ def test_a_dialog_that_the_caller_names_is_not_replaced():
 )
 def test_only_a_pattern_in_slashes_is_a_regex(pattern, text, is_match):
     assert matches_pattern(pattern, text) is is_match
+
+
+LIMITS = [
+    (replace(READY, observed_at=NOON - 2 * NS), {}, None),
+    (replace(READY, observed_at=NOON - 2 * NS - 10**6), {}, "stale_snapshot"),
+    (replace(READY, observed_at=NOON - 3 * NS), {"force_stale": True}, None),
+    (READY, {"updated_within": 10.0}, None),
+    (READY, {"updated_within": 9.9}, "if_updated_within"),
+    (replace(READY, view=replace(VIEW, last_output_at=None)), {"updated_within": 9.9}, "if_updated_within"),
+    (READY, {"tail": "done", "stable_for": 10.0}, None),
+    (READY, {"tail": "done", "stable_for": 10.1}, "if_tail"),
+    (replace(READY, view=replace(VIEW, last_output_at=None)), {"tail": "done", "stable_for": 10.1}, None),
+    (READY, {"stable_for": 10.1}, None),
+    (READY, {"tail": "building", "tail_lines": 1}, "if_tail"),
+    (READY, {"tail": "building", "tail_lines": 2}, None),
+    (replace(READY, is_ready=True), {"is_ready": True}, None),
+    (READY, {"is_ready": True}, "if_ready"),
+    (READY, {"at_prompt": True}, None),
+    (build_snapshot_with_activity("command"), {"at_prompt": True}, "if_prompt"),
+    (READY, {"runtime": 7}, "if_runtime"),
+    (READY, {"states": frozenset(["prompt"])}, None),
+    (READY, {"states": frozenset(["idle"])}, "if_state"),
+    (READY, {"screen": "done"}, None),
+    (READY, {"screen": "other"}, "if_screen"),
+]
+
+
+@pytest.mark.parametrize(("snapshot", "given", "why"), LIMITS)
+def test_a_condition_of_the_caller_holds_up_to_its_limit(snapshot, given, why):
+    assert find_why(snapshot, **given) == why
+
+
+@pytest.mark.parametrize(("expires_in", "owner", "why"), [(1, "", "reserved"), (0, "", None), (1, "me", None)])
+def test_a_reservation_holds_until_it_expires(expires_in, owner, why):
+    reservation = Reservation(pane=PaneId(1), owner="me", at=1, expires_at=NOON + expires_in)
+    assert find_why(replace(READY, reservation=reservation), owner=owner) == why
+
+
+@pytest.mark.parametrize(("length", "why"), [(1 << 20, None), ((1 << 20) + 1, "too_long")])
+def test_a_text_has_at_most_a_mebibyte(length, why):
+    assert find_why(action=build_send_text("x" * length)) == why
+
+
+@pytest.mark.parametrize(
+    ("row", "x", "why"), [("> ", 2, None), ("> a", 3, "input_not_empty"), ("> a", 2, "input_not_empty")]
+)
+def test_the_input_of_a_program_is_empty_on_both_sides_of_the_cursor(row, x, why):
+    running = replace(build_snapshot_with_activity("command"), pane_state=screen("done", row, x=x, y=1))
+    assert find_why(running, into="program") == why
+
+
+@pytest.mark.parametrize(
+    ("values", "more", "text"),
+    [
+        ({}, {}, "t"),
+        ({"expected": "a"}, {"expected": "a", "actual": ""}, "t (expected a, found )"),
+        ({"actual": "b"}, {"expected": "", "actual": "b"}, "t"),
+    ],
+)
+def test_an_error_has_what_was_expected_and_found(values, more, text):
+    error = PreconditionFailure("w", "t", **values).build_error("c")
+    assert error.details == {"outcome": "refused", "why": "w", "correlation": "c"} | more
+    assert error.message == f"nothing was done: {text}"
+
+
+def find_reserved(owner: str, actor: Actor, **preconditions) -> str:
+    held = replace(READY, reservation=Reservation(pane=PaneId(1), owner=owner, at=0, expires_at=NOON + 1))
+    attempt = replace(build_attempt(build_send_text("make"), **preconditions), actor=actor)
+    failure = find_failed_precondition(held, attempt, NOON)
+    return "" if failure is None else failure.text
+
+
+def test_the_caller_who_reserved_a_pane_needs_no_owner():
+    person, program = replace(ME, kind="human"), replace(ME, pane=PaneId(4))
+    assert find_reserved("human:1000", person) == find_reserved("robot:1000:pane4", program) == ""
+    assert find_reserved("robot:1000:pane4", replace(ME, pane=PaneId(5)))
+
+
+def test_a_person_may_override_a_reservation():
+    person = replace(ME, kind="human")
+    assert "--override-reservation" in find_reserved("fix-42", person)
+    assert find_reserved("fix-42", person, overrides_reservation=True) == ""

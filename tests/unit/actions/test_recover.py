@@ -76,7 +76,7 @@ async def test_a_kill_at_every_step_is_recovered_with_the_true_outcome(
     await wait_until(lambda: scene.capture_screen(mux_id).count("one-of-a-kind") == times)
     is_done = status == "delivered"
     await wait_until(
-        lambda: not is_done or scene.services._components.pipeline.current_readers[pane].shells.last_command_at > 0
+        lambda: not is_done or scene.services._components.pipeline.current_readers[pane].shells.command_times
     )
     assert await recover_delivery(scene, monkeypatch) == (status, "interrupted")
     again = await scene.send(pane, "true one-of-a-kind", key="k")
@@ -99,7 +99,7 @@ async def test_another_command_is_not_taken_for_the_delivery(scene, monkeypatch)
     await send_and_kill(scene, pane, "true ours")
     scene.tmux("send-keys", "-t", mux_id, "C-u")
     scene.tmux.type_line(mux_id, "true theirs")
-    await wait_until(lambda: scene.services._components.pipeline.current_readers[pane].shells.last_command_at > 0)
+    await wait_until(lambda: scene.services._components.pipeline.current_readers[pane].shells.command_times)
     assert await recover_delivery(scene, monkeypatch) == ("unknown", "interrupted")
 
 

@@ -63,8 +63,8 @@ class ScriptedProgram:
     def is_busy(self, _pane: int) -> bool:
         return False
 
-    def get_last_command_time(self, _pane: int) -> int:
-        return 0
+    def get_command_times(self, _pane: int) -> dict[str, int]:
+        return {}
 
 
 async def type_text(program: ScriptedProgram, *, allows_typing: bool = False) -> TypingResult:

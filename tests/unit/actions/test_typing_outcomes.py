@@ -6,10 +6,11 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from termvisor.backends.pane_control import GuardMismatch
+from termvisor.backends.pane_control import GuardMismatch, PaneState
 from termvisor.errors import MuxError, StaleSnapshot
 from termvisor.model.action.action import SendText
 from termvisor.model.ids import PaneId
+from termvisor.model.terminal.pane import PaneActivity
 from tests.property.faulty_pane import FaultyPane
 from tests.unit.actions.scripted_gate import GateOnScriptedPane
 
@@ -158,7 +159,7 @@ async def test_only_a_shell_with_marks_must_report_the_start_of_a_command(is_pro
     activity = replace(scene.pane.view.activity, is_proven=is_proven)
     scene.pane.view = replace(scene.pane.view, activity=activity)
     scene.policy.allows_unproven = True
-    scene.pane.get_last_command_time = lambda _pane: 0
+    scene.pane.get_command_times = lambda _pane: {}
     call_at(scene.pane, "press", after=change)
     outcome = await scene.run(SEND)
     assert (outcome.status, outcome.why) == expected
@@ -170,6 +171,30 @@ async def test_an_input_that_empties_proves_nothing_while_bytes_are_unread():
     outcome = await scene.run(SEND)
     assert (outcome.status, outcome.why) == ("unknown", "not_confirmed")
     assert outcome.text == "Enter was pressed; nothing proves that the program took the text"
+
+
+def drop_text(pane: FaultyPane) -> None:
+    pane.submitted.clear()
+
+
+async def test_an_agent_whose_input_merely_emptied_has_not_taken_the_text():
+    scene = GateOnScriptedPane("idle")
+    call_at(scene.pane, "press", after=drop_text)
+    outcome = await scene.run(SEND)
+    assert (outcome.status, outcome.why, scene.pane.pressed) == ("unknown", "no_turn_seen", ["Enter"])
+    assert outcome.text == (
+        "the input is empty, but nothing shows that the agent took the text (its screen shows completed, the text "
+        "is not on it)"
+    )
+
+
+async def test_the_report_of_the_agent_itself_proves_a_turn():
+    scene, asked = GateOnScriptedPane("idle"), []
+    scene.pane.has_turn_started = lambda pane, since: asked.append((pane, since)) or True
+    call_at(scene.pane, "press", after=drop_text)
+    outcome = await scene.run(SEND)
+    assert (outcome.status, outcome.why, len(asked)) == ("delivered", "turn_started", 1)
+    assert asked[0][1] >= outcome.sent_at
 
 
 def cancel(_pane: FaultyPane) -> None:
@@ -193,3 +218,52 @@ async def test_a_client_that_leaves_gets_the_true_outcome_on_record(method, mome
     assert await scene.list_stages() == [("intent", "", ""), ("outcome", status, "interrupted")]
     again = await scene.run(SEND, key="k")
     assert (again.status, again.why, again.is_repeated) == (status, "interrupted", True)
+
+
+@pytest.mark.parametrize("changes", [{"pid": 2000}, {"command": "other"}, {"alternate": True}, {"dead": True}])
+async def test_another_program_in_the_pane_gets_no_enter(changes):
+    scene = GateOnScriptedPane()
+    real = scene.pane._build_state
+
+    def change_program(pane: FaultyPane) -> None:
+        pane._build_state = lambda: replace(real(), **changes)
+
+    call_at(scene.pane, "write", after=change_program)
+    outcome = await scene.run(SEND)
+    assert (outcome.status, outcome.why, scene.pane.pressed) == ("unknown", "program_changed", [])
+
+
+async def test_enter_waits_until_the_screen_has_settled():
+    scene, pressed_at = GateOnScriptedPane(), []
+    real, drawn_until = scene.pane._build_state, scene.pane.uptime + 1.0
+
+    def draw() -> PaneState:
+        state = real()
+        is_drawing = scene.pane.uptime < drawn_until
+        return replace(state, rows=(*state.rows, f"clock {scene.pane.uptime}")) if is_drawing else state
+
+    scene.pane._build_state = draw
+    call_at(scene.pane, "press", before=lambda pane: pressed_at.append(pane.uptime))
+    assert (await scene.run(SEND)).status == "delivered"
+    assert 0.15 <= pressed_at[0] - drawn_until < 0.3
+
+
+async def test_enter_does_not_wait_for_the_spinner_of_an_agent():
+    scene, pressed_at = GateOnScriptedPane("idle"), []
+    real, began = scene.pane._build_state, scene.pane.uptime
+
+    def draw() -> PaneState:
+        state = real()
+        return replace(state, rows=(f"spinner {scene.pane.uptime}", *state.rows), cursor_y=state.cursor_y + 1)
+
+    scene.pane._build_state = draw
+    call_at(scene.pane, "press", before=lambda pane: pressed_at.append(pane.uptime))
+    assert (await scene.run(SEND)).status == "delivered"
+    assert pressed_at[0] - began < 0.5
+
+
+async def test_a_text_for_a_program_is_verified_in_its_own_input():
+    scene = GateOnScriptedPane()
+    scene.pane.view = replace(scene.pane.view, activity=PaneActivity(kind="command"))
+    outcome = await scene.run(SEND, into="program")
+    assert (outcome.status, outcome.why, outcome.channel) == ("delivered", "left_input", None)

@@ -236,6 +236,10 @@ async def test_an_undo_of_a_released_reservation_is_refused(scene):
     _, pane = await scene.start_bash()
     await run_action(scene, Reserve(pane=pane, owner="ann", seconds=60), owner="ann")
     (held,) = await scene.store.reservations.list(scene.services.clock.now())
+    number = (await scene.store.audit.list())[-1].id
+    assert (await find_undoable_action(scene.store.audit, str(number), ME)).kind == "reserve"
+    with pytest.raises(BadRequest, match="not found"):
+        await find_undoable_action(scene.store.audit, str(number + 1), ME)
     await scene.store.reservations.release(held.id, scene.services.clock.now())
     assert await undo_and_expect_refusal(scene) == "not_reserved"
 

@@ -93,3 +93,12 @@ async def test_cleared_input_is_verified_on_the_screen():
     assert await verify_input_cleared(pane, snapshot, pane) == replace(
         done, status="unknown", why="no_answer", text="no answer"
     )
+
+
+async def test_the_last_action_is_searched_among_the_200_newest_entries():
+    others = [replace(DONE, correlation=str(number), actor=replace(ME, uid=1)) for number in range(199)]
+    store = await open_audit(DONE, *others)
+    assert (await find_undoable_action(store.audit, "last", ME)).correlation == "a"
+    await store.audit.add([replace(others[0], correlation="one more")])
+    with pytest.raises(NotUndoable):
+        await find_undoable_action(store.audit, "last", ME)

@@ -5,7 +5,7 @@ import os
 import msgspec
 import pytest
 
-from termvisor.actions.user_hooks import notify_hooks, run_hooks
+from termvisor.actions.policy_check import notify_hooks, run_hooks
 from termvisor.model.action.action import SendText
 from termvisor.model.action.policy import PolicyHook
 from termvisor.model.action.policy_hook import HookInput, PaneContext

@@ -14,13 +14,13 @@ RECORDED = {
     one.name: one for one in loader.load_adapters() if isinstance(one, ComposedAdapter) and load_scenes(one.name)
 }
 UNSEEN = {
-    "claude_code": "login sign_in_link interruptible agent_listed shell_listed usage_limit_said context_full",
+    "claude_code": "login sign_in_link interruptible agent_listed shell_listed usage_limit_said context_full answered",
     "codex": "menu_open device_code sign_in_asked stream_cut failed",
-    "gemini": "login_asked choice_open compressing",
+    "gemini": "login_asked choice_open compressing answered_hooks_shown",
     "opencode": "always_asked reason_asked working_narrow usage_limit_reached",
     "copilot": "choice_open compacting usage_limit_reached compaction_failed about_to_leave",
 }
-"""Rules without a recording: written from documentation, or from a screen that could not be reproduced."""
+"""Rules without a scene: from documentation, a screen that could not be reproduced, or a replayed version."""
 pytestmark = pytest.mark.parametrize("adapter", RECORDED.values(), ids=RECORDED)
 
 

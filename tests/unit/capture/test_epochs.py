@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from termvisor.backends.pane_source import PaneCapture
 from termvisor.capture.epochs import find_cursor_column, find_gap_cause, find_input_column, find_rows_after_tail
-from termvisor.clock import NS
+from termvisor.clock import NS, format_timestamp
 from termvisor.errors import VisorError
 from termvisor.model.terminal.output import Gap
 from termvisor.model.terminal.shell_state import RecordedShellState
@@ -131,7 +131,15 @@ async def test_an_end_closes_the_epoch_with_all_its_text(capture_store):
     assert (stored.ended_by, stored.size, stored.committed) == ("pipe_closed", size, size)
     (gap,) = await capture_store.list_gaps(pane)
     assert (gap.cause, gap.after, gap.end_at, gap.detail) == ("pipe_closed", epoch.id, None, "closed from outside")
-    assert await capture_store.list_event_kinds() == ["epoch_opened", "epoch_closed", "gap_recorded"]
+    opened, closed, recorded = await capture_store.store.events.list(limit=9)
+    assert (opened.kind, opened.pane, opened.data) == (
+        ("epoch_opened", pane, {"epoch": epoch.id, "source": "pipe", "baseline": 0})
+    )
+    assert (closed.kind, closed.pane, closed.data) == (
+        ("epoch_closed", pane, {"epoch": epoch.id, "ended_by": "pipe_closed", "bytes": size})
+    )
+    data = {"cause": "pipe_closed", "since": format_timestamp(gap.start_at), "detail": "closed from outside"}
+    assert (recorded.kind, recorded.pane, recorded.data) == ("gap_recorded", pane, data)
 
 
 async def test_an_end_and_its_gap_are_stored_together_or_not_at_all(capture_store):

@@ -10,6 +10,7 @@ import pytest
 from termvisor.backends.tmux.control_client import ControlClient
 from termvisor.backends.tmux.control_mode import ControlNotice
 from termvisor.backends.tmux.plain_client import PlainClient
+from termvisor.capture import raw_log
 from termvisor.capture.control_mode_capture import UNWRITABLE_NOTICE
 from termvisor.capture.recorder_client import RecordedStream
 from termvisor.clock import NS
@@ -361,6 +362,21 @@ async def test_a_log_truncated_without_a_daemon_is_a_gap_and_a_new_capture(harne
     await harness.type_and_wait(cat, "second")
     assert await harness.capture_store.list_end_causes(pane) == ["log_truncated", None]
     assert await harness.capture_store.list_gap_causes(pane) == ["log_truncated"]
+
+
+async def test_a_log_cut_after_its_text_was_stored_lacks_bytes_without_a_gap(harness, cat):
+    pane = await harness.adopt_pane(cat)
+    await harness.wait_captured(cat)
+    await harness.type_and_wait(cat, "first")
+    (epoch,) = await harness.capture_store.list_epochs(pane)
+    folder = Path(harness.capture_store.pipeline.build_folder_path(epoch))
+    (raw,) = folder.glob("*.raw")
+    size = raw.stat().st_size
+    os.truncate(raw, 3)
+    await harness.type_and_wait(cat, "second")
+    assert await harness.capture_store.list_gap_causes(pane) == []
+    segments = raw_log.list_segments(str(folder.parent.parent))
+    assert raw_log.count_missing_bytes(segments, {}) == {pane: size - 3}
 
 
 async def test_of_two_open_epochs_the_older_ends_and_the_newer_continues(harness, cat):

@@ -1,11 +1,17 @@
 """Classify why a pipe ended, and decide whether a pane needs a pipe."""
 
+from types import SimpleNamespace
+
 import pytest
+from msgspec.structs import replace
 
 from termvisor.backends.pane_source import PaneStatus
 from termvisor.capture.pane_capture_state import PaneCaptureState, classify_pipe_end
-from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.model.ids import EpochId, MuxPaneId, PaneId
+from termvisor.model.terminal.output import Epoch, Gap
+from termvisor.model.terminal.pane import PaneFacts
 
+FACTS = PaneFacts(mux_id=MuxPaneId("%1"), pid=7, session_id="$0")
 ALIVE = PaneStatus(10, piped=False, dead=False)
 
 
@@ -63,3 +69,69 @@ def test_the_first_cause_of_a_loss_is_shown_until_the_pane_is_captured_again():
     assert (state.describe_capture("open"), state.lost_at) == (("none", "recorder_restart"), 5.0)
     state.note_captured()
     assert state.describe_capture("open") == ("pipe", None)
+
+
+@pytest.mark.parametrize(
+    ("ended_by", "changes"),
+    [
+        ("joined", {}),
+        ("pane_exited", {"is_dead": True}),
+        ("pipe_stolen", {"is_pipe_foreign": True}),
+        ("pipe_closed", {"is_pipe_foreign": True}),
+        ("disk_full", {"can_replace_pipe": True}),
+        ("descriptors_exhausted", {"can_replace_pipe": True}),
+        ("link_down", {}),
+    ],
+)
+def test_the_end_of_an_epoch_tells_about_the_pipe_and_the_pane(ended_by, changes):
+    epoch = Epoch(id=EpochId(1), pane=PaneId(1), source="pipe", opened_at=1)
+    running = {"handoff_pending_since": 1.0, "draining_since": 1.0, "end_cause": "pane_exited", "final_size": 3}
+    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0", epoch=epoch, data_plane="pipe", **running)
+    assert state.note_end(ended_by) is epoch
+    flags = {"is_dead": False, "is_pipe_foreign": False, "can_replace_pipe": False} | changes
+    assert {name: getattr(state, name) for name in flags} == flags
+    assert (state.epoch, state.data_plane, [getattr(state, name) for name in running]) == (None, "none", [None] * 4)
+    assert state.note_end("pane_exited") is None
+    assert state.is_dead is flags["is_dead"]
+
+
+@pytest.mark.parametrize(
+    ("gaps", "expected"),
+    [
+        ([], (False, False, None)),
+        ([("link_down", None, None)], (False, False, None)),
+        ([("link_down", 3, None)], (False, True, "link_down")),
+        ([("link_down", 3, 9)], (False, True, None)),
+        ([("pipe_stolen", None, 9)], (True, False, None)),
+        ([("pipe_closed", 3, None), ("link_down", 4, None)], (True, True, "pipe_closed")),
+    ],
+)
+def test_the_gaps_of_an_earlier_daemon_tell_about_the_pane(gaps, expected):
+    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0")
+    stored = [Gap(pane=PaneId(1), cause=cause, start_at=1, after=after, end_at=end) for cause, after, end in gaps]
+    state.note_earlier_gaps(stored, 5.0)
+    assert (state.is_pipe_foreign, state.was_captured, state.gap_cause) == expected
+    assert state.lost_at == (5.0 if expected[2] else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ends_unattached", True), ("exits_unattached", True), ("client", SimpleNamespace(kind="plain"))],
+)
+def test_no_client_attaches_where_it_would_keep_a_session_alive(name, value):
+    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0")
+    server = SimpleNamespace(exits_unattached=False, client=SimpleNamespace(kind="native"))
+    assert state.can_attach(server)
+    setattr(state if name == "ends_unattached" else server, name, value)
+    assert not state.can_attach(server)
+
+
+def test_facts_replace_those_before_and_end_the_right_to_a_closed_pipe():
+    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0", can_replace_pipe=True)
+    state.update_facts(replace(FACTS, session_id="$2", session_ends_unattached=True, dead=True, piped=True))
+    assert (state.session_id, state.ends_unattached, state.is_dead, state.is_piped, state.pid) == (
+        ("$2", True, True, True, 7)
+    )
+    assert state.can_replace_pipe
+    state.update_facts(FACTS)
+    assert (state.can_replace_pipe, state.is_dead, state.is_piped) == (False, False, False)

@@ -66,6 +66,17 @@ def test_foreign_names_and_damaged_files_are_ignored(write_epoch, tmp_path):
     assert raw_log.list_segments(str(tmp_path / "nowhere")) == []
 
 
+def test_a_compressed_segment_that_is_deleted_while_it_is_listed_is_left_out(write_epoch, tmp_path, monkeypatch):
+    folder = write_epoch(1, 1, 5, 6)
+    seal_segment(folder, 0, SealOptions())
+
+    def open_deleted(folder: str, start: int):
+        raise FileNotFoundError
+
+    monkeypatch.setattr(raw_log, "open_segment_file", open_deleted)
+    assert [(each.start, each.size) for each in raw_log.list_segments(str(tmp_path))] == [(5, 6)]
+
+
 @pytest.mark.parametrize(
     ("facts", "progress", "is_over", "is_ripe"),
     [

@@ -281,3 +281,8 @@ async def test_a_configured_server_that_is_not_running_is_listed(tmux, watching)
     )
     await watching.wait_captured(tmux.socket, tmux.start_session(command="cat"))
     assert watching.supervisor.list_unwatched_servers() == []
+
+
+async def test_servers_are_watched_without_a_folder_of_terminals(watching, folder, monkeypatch):
+    monkeypatch.setattr(server_supervisor, "_TERMINALS_FOLDER", f"{folder}/nowhere")
+    assert watching.supervisor._watch_terminals() is None

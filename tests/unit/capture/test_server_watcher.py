@@ -312,12 +312,17 @@ async def test_disconnects_are_delayed_while_a_session_has_destroy_unattached(tm
     fleeting = tmux.start_session("fleeting", "cat")
     keeper = ControlClient(build_output_argv("tmux", tmux.socket, "=fleeting:"), on_notice=lambda notice: None)
     await keeper.wait_until_attached()
+    await watching.wait_captured(tmux.socket, fleeting)
+    # What the server does right after a listing counts as caused by it.
+    await settle(watcher, watching.capture_store.clock)
     tmux("set", "-t", "=fleeting:", "destroy-unattached", "on")
     watching.capture_store.clock.advance_s += 16
     await wait_until(lambda: watcher.server.client.delays_disconnects)
-    keeper.close()
+    # Not by its last client leaving, at which tmux 3.3a may crash.
+    tmux("kill-session", "-t", "=fleeting")
     await wait_until(lambda: fleeting not in watcher.known_panes and not watcher.server.client.delays_disconnects)
     await watcher.server.client.request(TmuxCommand("display-message", "-p", "alive"))
+    keeper.close()
 
 
 @pytest.mark.parametrize("kill", ["kill-server", "kill-session"])

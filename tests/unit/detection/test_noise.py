@@ -45,7 +45,7 @@ EXPECTED: dict[str, set[str]] = {
 AT_MOST = {
     "claude_code": {"claude.banner", "claude.error.api", "claude.auth.required", "claude.session.resume_hint"},
     "codex": {"codex.banner", "codex.error.overloaded", "codex.usage.reached"},
-    "gemini": {"gemini.auth.required", "gemini.usage.reached", "gemini.compaction"},
+    "gemini": {"gemini.banner", "gemini.auth.required", "gemini.usage.reached", "gemini.compaction"},
     "copilot": {"copilot.auth.required", "copilot.compaction", "copilot.error.gave_up"},
     "opencode": {"opencode.auth.required", "opencode.compaction", "opencode.usage.reached"},
 }

@@ -45,6 +45,7 @@ def test_the_text_and_the_bounds_of_commands_are_derived(folder: str) -> None:
     assert [line for block in text.blocks for line in block.lines] == LINES
     assert [(lines, boundary.is_end) for boundary, lines in text.edges] == [(1, False), (4, True)]
     assert (text.blocks[-1].end, text.blocks[0].at) == (SIZE, 10)
+    assert (text.committed, text.carry, os.listdir(f"{folder}/windows/windows")) == (0, b"", [])
 
 
 def test_an_open_epoch_is_derived_up_to_what_is_stored(folder: str) -> None:
@@ -55,6 +56,7 @@ def test_an_open_epoch_is_derived_up_to_what_is_stored(folder: str) -> None:
     stored = [line for block in text.blocks for line in block.lines]
     reader = EpochReader(replace(epoch, committed=text.committed, carry=text.carry), folder, None, files)
     reader.read_step(SIZE)
+    assert os.listdir(f"{folder}/windows/windows") != []
     unstored = [line.text for line in reader.text.list_unstored_lines(1)]
     assert [*stored, *unstored, reader.pending_line.rstrip()] == LINES
 
@@ -73,8 +75,25 @@ def test_the_first_bytes_continue_the_line_at_the_cursor(folder: str, prompt: st
     assert derive(EpochToDerive(EPOCH, folder, screen)).blocks[0].lines[0] == first
 
 
+@pytest.mark.parametrize(("printed", "lines"), [(b"\r\nnext\r\n", ["% >", "next"]), (b"\r\x1b[Knext\r\n", ["next"])])
+def test_the_line_at_the_cursor_belongs_to_the_epoch(tmp_path: Path, printed: bytes, lines: list[str]) -> None:
+    writer = SegmentWriter(f"{tmp_path}/log", 1 << 20)
+    writer.append(printed, 10)
+    writer.close()
+    screen = Screen(pane=PaneId(1), rows=("old", "% >", ""), width=80, height=3, cursor_x=4, cursor_y=1)
+    epoch = replace(EPOCH, committed=len(printed), size=len(printed))
+    text = derive(EpochToDerive(epoch, f"{tmp_path}/log", screen))
+    assert [line for block in text.blocks for line in block.lines] == lines
+    below = replace(screen, rows=("old", "% >", "x"))
+    assert derive(EpochToDerive(epoch, f"{tmp_path}/log", below)).blocks[0].lines[0] == "next"
+
+
 def test_an_epoch_with_missing_bytes_is_not_derived(folder: str) -> None:
-    assert derive(EpochToDerive(replace(EPOCH, committed=SIZE + 1, size=SIZE + 1), folder, None)) == NOTHING
+    for size in (SIZE + 1, None):
+        assert derive(EpochToDerive(replace(EPOCH, committed=SIZE + 1, size=size), folder, None)) == NOTHING
+        assert os.listdir(f"{folder}/windows/windows") == []
+    for committed in (0, (1 << 26) + 1):
+        assert derive(EpochToDerive(replace(EPOCH, committed=committed), folder, None)) == NOTHING
     first = min(name for name in os.listdir(folder) if name.endswith(".raw"))
     os.unlink(f"{folder}/{first}")
     assert derive(EpochToDerive(EPOCH, folder, None)) == NOTHING

@@ -1,10 +1,14 @@
 """Stored lines and those still on the screen are one numbered sequence; rewritten lines are read again."""
 
+from types import SimpleNamespace
+
 import pytest
 from msgspec.structs import replace
 
 from termvisor.backends.pane_source import PaneCapture
-from termvisor.model.terminal.output import InitialLine, LinePosition
+from termvisor.model.ids import EpochId, PaneId
+from termvisor.model.terminal.output import InitialLine, Line, LinePosition
+from termvisor.pipeline.line_reader import LineReader
 
 HEIGHT = 5
 SECRET = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
@@ -144,3 +148,30 @@ async def test_a_pane_resized_after_its_last_snapshot_gets_its_size_after_a_rest
     reader = capture_store.pipeline.open_epoch(left)
     capture_store.pipeline.resize_pane(left.pane, 20, HEIGHT)
     assert (reader.text.size, reader.text.decoder.size) == ((20, HEIGHT), (20, HEIGHT))
+
+
+@pytest.mark.parametrize(
+    ("span", "numbers"),
+    [
+        ({}, [3, 4, 5, 6]),
+        ({"limit": 3}, [4, 5, 6]),
+        ({"after": 2}, [3, 4, 5, 6]),
+        ({"after": 3, "limit": 2}, [4, 5]),
+        ({"after": 3, "before": 6}, [4, 5]),
+        ({"before": 6, "limit": 2}, [4, 5]),
+        ({"before": 4}, [3]),
+    ],
+)
+async def test_a_line_that_is_stored_during_the_read_is_returned_once(span, numbers):
+    lines = [Line(pane=PaneId(1), number=number, at=1, text=str(number), epoch=EpochId(1)) for number in range(3, 7)]
+
+    class GrowingStore:
+        """A store that has line 5 as soon as it is read."""
+
+        async def read_lines(self, pane, *, after=0, before=None, limit):
+            found = [one for one in lines[:3] if one.number > after and (before is None or one.number < before)]
+            return found[:limit] if after else found[-limit:]
+
+    text = SimpleNamespace(list_unstored_lines=lambda first: lines[2:])
+    reader = LineReader(GrowingStore(), {PaneId(1): SimpleNamespace(text=text)}, {PaneId(1): 5})
+    assert [line.number for line in await reader.read(PaneId(1), **span)] == numbers

@@ -1,5 +1,7 @@
 """Lines are reported when the cursor has left them, and again when a program rewrites them."""
 
+import pytest
+
 from termvisor.pipeline.line_tracker import WindowLineTracker
 from termvisor.terminal.row_window import ProvisionalLine, SettledLine
 
@@ -56,6 +58,37 @@ def test_a_cursor_that_returns_to_a_reported_line_does_not_report_it_again():
     track(tracker, window=build_window("one", "two", ""))
     assert track(tracker, window=build_window("one", "two", cursor=0)) == []
     assert track(tracker, window=build_window("one", "two", "")) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "window", "is_tracked"),
+    [
+        (0, build_window("one", "two", "50 %"), True),
+        (1, build_window("one", "two", "50 %"), False),
+        (0, build_window("one", "TWO", "50 %"), False),
+        (0, build_window("one", "two", "50 %", cursor=1), False),
+        (0, build_window("one", "two", "50 %", ""), False),
+        (0, build_window("one", "two"), False),
+    ],
+)
+def test_only_a_rewritten_incomplete_line_is_tracked_already(first, window, is_tracked):
+    tracker = WindowLineTracker(0)
+    track(tracker, window=build_window("one", "two", "10 %"))
+    assert tracker.is_tracked(first, window) == is_tracked
+
+
+def test_a_reported_line_that_is_rewritten_at_the_cursor_is_not_tracked():
+    tracker = WindowLineTracker(0)
+    track(tracker, window=build_window("one", "two", ""))
+    track(tracker, window=build_window("one", "two", "", cursor=1))
+    assert tracker.is_tracked(0, build_window("one", "two", "", cursor=1))
+    assert not tracker.is_tracked(0, build_window("one", "TWO", "", cursor=1))
+
+
+def test_a_restarted_tracker_tracks_nothing_yet():
+    tracker = WindowLineTracker(0)
+    track(tracker, window=build_window("one", ""))
+    assert not WindowLineTracker(0, tracker.checksums).is_tracked(0, build_window("one", ""))
 
 
 def test_erased_lines_count_as_rewritten():

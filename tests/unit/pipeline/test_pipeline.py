@@ -10,6 +10,7 @@ from termvisor.clock import NS
 from termvisor.errors import StorageError
 from termvisor.model.terminal.output import Epoch
 from termvisor.pipeline import Pipeline, get_activity
+from termvisor.pipeline.pipeline import FlushWaiter
 from termvisor.recorder.segment_log import SegmentWriter
 from tests.unit.capture.capture_harness import AdvancedClock
 from tests.unit.wait_until import wait_until
@@ -450,3 +451,145 @@ async def test_read_pane_now_reads_the_output_of_an_exited_program(capture_store
     assert await capture_store.read_lines(pane) == ['{"type":"x"}']
     capture_store.pipeline.read_pane_now(pane)
     assert lines_received == ['{"type":"x"}']
+
+
+@pytest.fixture
+def idle(capture_store) -> Pipeline:
+    """A pipeline that reads only when a test tells it to."""
+    raw_dir = capture_store.paths.raw_dir
+    return Pipeline(capture_store.store.output, raw_dir=raw_dir, clock=capture_store.clock, flush_interval=0.01)
+
+
+async def test_a_gap_that_cannot_be_stored_at_first_is_stored_once(capture_store, pane, epoch):
+    class FullStore:
+        """A store that is full at first, then for its text, then not."""
+
+        def __init__(self):
+            self.failing = ["record_gap", "commit", "commit"]
+
+        async def record_gap(self, gap):
+            self._fail("record_gap")
+            return await capture_store.store.output.record_gap(gap)
+
+        async def commit(self, batch):
+            self._fail("commit")
+            return await capture_store.store.output.commit(batch)
+
+        def _fail(self, name: str) -> None:
+            if self.failing[:1] == [name]:
+                del self.failing[0]
+                raise StorageError("no room")
+
+    for data in (b"first\r\n", b"second\r\n", b"third\r\n"):
+        capture_store.write_output(epoch, data)
+    await capture_store.restart()
+    os.remove(sorted(Path(capture_store.pipeline.build_folder_path(epoch)).glob("*.raw"))[1])
+    late = Pipeline(FullStore(), raw_dir=capture_store.paths.raw_dir, clock=HastyClock(), flush_interval=0.01)
+    late.open_epoch(epoch)
+    flow = asyncio.ensure_future(late.run())
+    await wait_until(lambda: late.captured_bytes and not late._store.failing and not late.storage_error)
+    await late.finish_epoch(epoch.id, capture_store.epochs.measure_size(epoch))
+    assert await capture_store.list_gap_causes(pane) == ["log_truncated"]
+    assert [line.text for line in await capture_store.pipeline.lines.read(pane)] == ["first", "third"]
+    flow.cancel()
+
+
+async def test_an_epoch_is_opened_once_and_unknown_panes_have_nothing(capture_store, idle, pane):
+    epoch = await capture_store.reserve_epoch(pane)
+    reader = idle.open_epoch(epoch)
+    assert idle.open_epoch(epoch) is reader
+    assert (idle.count_lost_bytes(epoch.id), idle.count_lost_bytes(99)) == (0, 0)
+    assert (bool(idle.get_secrets(pane)), bool(idle.get_secrets(99))) == (False, False)
+    idle.resize_pane(99, 10, 10)
+    idle.read_pane_now(99)
+    idle.retry_pending_matches(99)
+    await asyncio.wait_for(idle.wait_stored(99), 1)
+    reader.final_size = 0
+    idle.resize_pane(pane, 10, 10)
+    assert reader.text.size == (80, 24)
+
+
+async def test_a_resize_that_moves_lines_off_the_screen_stores_them(capture_store, epoch, pane):
+    capture_store.write_output(epoch, b"".join(b"line %d\r\n" % number for number in range(20)))
+    await capture_store.pipeline.wait_settled()
+    assert await capture_store.store.output.find_last_line_number(pane) == 0
+    capture_store.pipeline.resize_pane(pane, 80, 5)
+    await capture_store.pipeline.wait_stored(pane)
+    await wait_until(lambda: capture_store.pipeline.current_readers[pane].text.size == (80, 5))
+    assert (await capture_store.read_lines(pane))[:2] == ["line 0", "line 1"]
+    assert await capture_store.store.output.find_last_line_number(pane) == 16
+
+
+async def test_the_backlog_is_what_is_not_read_yet(capture_store, idle, pane):
+    epoch = await capture_store.reserve_epoch(pane)
+    idle.open_epoch(epoch)
+    capture_store.write_output(epoch, b"12345\r\n")
+    idle.note_growth(epoch.id, 7)
+    assert (idle.backlog_bytes, idle.queue_depth) == (7, 1)
+    idle.read_pane_now(pane)
+    assert (idle.backlog_bytes, idle.captured_bytes) == (0, 7)
+
+
+async def is_awaited(waiting) -> bool:
+    """Return True if the coroutine waits for the pipeline, which does not run."""
+    task = asyncio.ensure_future(waiting)
+    await asyncio.sleep(0)
+    is_waiting = not task.done()
+    task.cancel()
+    return is_waiting
+
+
+async def test_a_slow_epoch_is_not_waited_for_if_it_may_be_left(capture_store, idle, pane):
+    epoch = await capture_store.reserve_epoch(pane)
+    idle.open_epoch(epoch)
+    capture_store.write_output(epoch, b"12345\r\n")
+    assert await is_awaited(idle.wait_settled(pane, leaves_slow=True))
+    assert await is_awaited(idle.wait_settled(pane))
+    assert not await is_awaited(idle.wait_settled(99))
+    idle._grown_epochs.record_turn(epoch.id, 1, 1.0, capture_store.clock.monotonic())
+    assert not await is_awaited(idle.wait_settled(pane, leaves_slow=True))
+    assert await is_awaited(idle.wait_settled(pane))
+
+
+async def test_an_epoch_far_behind_is_not_waited_for_if_it_may_be_left(capture_store, idle, pane, monkeypatch):
+    monkeypatch.setattr("termvisor.pipeline.pipeline._MAX_AWAITED_BYTES", 7)
+    epoch = await capture_store.reserve_epoch(pane)
+    idle.open_epoch(epoch)
+    capture_store.write_output(epoch, b"12345\r\n")
+    assert not await is_awaited(idle.wait_settled(pane, leaves_slow=True))
+    assert await is_awaited(idle.wait_settled(pane))
+
+
+async def test_the_lag_is_measured_over_the_panes_that_were_stored(capture_store, pane, epoch):
+    other = await capture_store.reserve_epoch(await capture_store.add_pane("%2"))
+    pipeline = capture_store.pipeline
+    readers = {epoch.id: pipeline.current_readers[pane], other.id: pipeline.open_epoch(other)}
+    now = capture_store.clock.now()
+    for reader, seconds in zip(readers.values(), (-5, 30), strict=True):
+        reader.last_byte_at = now - seconds * NS
+    pipeline._measure_lag(readers)
+    assert (round(pipeline.max_lag_s), round(pipeline.average_lag_s)) == (30, 15)
+
+
+async def test_a_waiter_is_ready_once_its_size_is_read_although_more_was_printed(capture_store, idle, pane):
+    epoch = await capture_store.reserve_epoch(pane)
+    reader = idle.open_epoch(epoch)
+    ready = []
+    for read_offset in (6, 7, 8):
+        reader.read_offset = read_offset
+        ready.append(idle._is_waiter_ready(FlushWaiter({epoch.id: 7, 99: 5}, asyncio.Future())))
+    reader.read_offset = 6
+    idle._grown_epochs.discard(epoch.id)
+    ready.append(idle._is_waiter_ready(FlushWaiter({epoch.id: 7}, asyncio.Future())))
+    assert ready == [False, True, True, True]
+
+
+async def test_text_is_stored_only_if_it_is_read_and_no_batch_has_it(capture_store, idle, pane):
+    epoch = await capture_store.reserve_epoch(pane)
+    reader = idle.open_epoch(epoch)
+    assert [idle._is_stored(epoch.id, size) for size in (0, 1)] == [True, False]
+    assert not idle._is_stored(99, 0)
+    for waiting in (idle._unstored_readers, idle._storing_readers):
+        waiting[epoch.id] = reader
+        assert not idle._is_stored(epoch.id, 0)
+        waiting.clear()

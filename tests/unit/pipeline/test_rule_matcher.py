@@ -3,9 +3,12 @@
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from termvisor.clock import NS
 from termvisor.detection.scanner import RuleScanner, ScanMatch
+from termvisor.model.agent.session import TranscriptMessage
+from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import EpochId, PaneId, RuntimeId
 from termvisor.pipeline.rule_matcher import (
     AgentPresence,
@@ -72,7 +75,7 @@ def test_pending_matches_of_a_removed_rule_are_dropped():
 
 
 LOCATION = TextLocation(pane=PaneId(1), epoch=EpochId(3), source="stream")
-RULE = rule("a.b", "x", agent="codex", cooldown=60.0)
+RULE = replace(rule("a.b", "x", agent="codex", cooldown=60.0), severity="warning", confidence=0.5)
 NOON = int(datetime(2026, 1, 1, 12, tzinfo=UTC).timestamp()) * NS
 
 
@@ -118,3 +121,73 @@ def test_the_agent_is_part_of_the_key_and_only_agents_redraw():
     owned, unowned = assign_agent(found, RULE, presence), assign_agent(found, RULE, None)
     assert (owned.runtime, owned.agent, owned.key, bool(owned.trace)) == (7, "codex", "a.b codex left=5", True)
     assert (unowned.runtime, unowned.agent, unowned.trace) == (None, "codex", "")
+
+
+def test_a_detection_says_everything_about_its_match():
+    found = detect(["above", "x"], 1, resets_at="in 2h")
+    assert found == Detection(
+        at=NOON,
+        type=RULE.event,
+        rule="a.b",
+        pane=PaneId(1),
+        severity="warning",
+        captures={"resets_at": "in 2h"},
+        source="stream",
+        evidence={"epoch": 3, "start": 0, "end": 1, "resets_at": NOON + 2 * 3600 * NS},
+        context="above\nx",
+        confidence=0.5,
+        cooldown=60.0,
+        trace=found.trace,
+    )
+    general = rule("c.d", "x", cooldown=60.0)
+    assert build_detection(LOCATION, ScanMatch(general, 0, 0, 1, {}), ["x"], 0, NOON).trace == ""
+
+
+@pytest.mark.parametrize(
+    ("captures", "hours"),
+    [({"try_again_at": "3pm (UTC)"}, 3), ({"resets_at": "in 1h", "try_again_in": "2h"}, 1), ({"what": "in 1h"}, None)],
+)
+def test_the_end_of_a_limit_is_found_in_its_captures_only(captures, hours):
+    assert find_limit_end(captures, NOON) == (None if hours is None else NOON + hours * 3600 * NS)
+
+
+def test_a_message_of_a_transcript_belongs_to_its_agent():
+    matcher = RuleMatcher()
+    message = TranscriptMessage(
+        key="k",
+        at=NOON,
+        agent="codex",
+        session="s",
+        role="user",
+        text="miss\nhit me",
+        pane=PaneId(1),
+        runtime=RuntimeId(7),
+    )
+    assert matcher.detect_in_message(message) == []
+    other = rule("e.f", "^hit", agent="gemini")
+    matcher.transcript_scanner = RuleScanner((*RULES, other), engine="re2")
+    found = {one.rule: one for one in matcher.detect_in_message(message)}
+    assert sorted(found) == ["a.b", "c.d"]
+    one = found["a.b"]
+    assert (one.pane, one.source, one.runtime, one.agent, one.at) == (1, "transcript", 7, "codex", NOON)
+    origin = {"session": "s", "said": "k", "role": "user"}
+    assert (one.evidence, one.context) == ({"epoch": 0, "start": 0, "end": 6, **origin}, "miss\nhit me")
+
+
+def test_a_match_that_came_back_has_no_trace():
+    (match,) = (one for one in match_sample(build_matcher(CODEX)) if one.rule.id == "a.b")
+    dropped = match.drop_trace()
+    assert (bool(match.detection.trace), bool(match.unowned_detection.trace)) == (True, True)
+    assert (dropped.detection.trace, dropped.unowned_detection.trace) == ("", "")
+    (unowned,) = (one for one in match_sample(build_matcher()) if one.rule.id == "a.b")
+    assert unowned.drop_trace().detection is None
+    assert match.get_matched_text(["miss", "hit me"]) == "hit me"
+
+
+def test_only_the_latest_pending_matches_are_kept():
+    matcher = build_matcher()
+    (one,) = matcher.list_pending(match_sample(matcher))
+    many = tuple(type(one)(one.read_at + number, one.rule_id, one.detection) for number in range(20))
+    assert matcher.retry_pending(many) == ([], many[-16:])
+    matcher.now = lambda: 60 * NS
+    assert matcher.retry_pending((one,)) == ([], ())

@@ -121,8 +121,10 @@ async def test_a_sample_without_new_rows_writes_only_at_the_flush(capture_store,
     await recorder.store_samples([build_sample(pane, "hello", at=200)])
     capture_store.store.sightings.add = stored
     assert await list_last_seen(capture_store, pane) == {"hello": 100}
+    assert recorder._has_seen_times.is_set()
     await recorder.flush_seen_times()
     assert await list_last_seen(capture_store, pane) == {"hello": 200}
+    assert not recorder._has_seen_times.is_set()
 
 
 async def test_the_times_of_known_rows_are_written_without_new_rows(capture_store, pane, recorder, monkeypatch):
@@ -214,6 +216,34 @@ async def test_printed_lines_on_the_main_screen_are_not_stored_as_rows(capture_s
     assert await list_texts(capture_store, pane) == ["only painted"]
 
 
+async def test_a_row_of_the_alternate_screen_is_stored_although_the_same_was_printed(capture_store, pane, recorder):
+    epoch = await capture_store.reserve_epoch(pane)
+    capture_store.pipeline.open_epoch(epoch)
+    capture_store.write_output(epoch, b"the same\r\n\x1b[?1049h")
+    await capture_store.pipeline.wait_settled()
+    life = ScreenLifetime(pane, epoch.id, True, 5)
+    await recorder.store_samples([build_sample(pane, "the same", life=life)])
+    assert await list_texts(capture_store, pane) == ["the same"]
+
+
+async def test_a_painted_row_that_is_printed_later_stays_a_row(capture_store, pane, recorder):
+    epoch = await capture_store.reserve_epoch(pane)
+    capture_store.pipeline.open_epoch(epoch)
+    life = ScreenLifetime(pane, epoch.id, False)
+    await recorder.store_samples([build_sample(pane, "painted first", life=life)])
+    capture_store.write_output(epoch, b"painted first\r\n")
+    await capture_store.pipeline.wait_settled()
+
+    async def raise_disk_full(_screens):
+        raise StorageError("the disk is full")
+
+    add = capture_store.store.sightings.add
+    for at, capture_store.store.sightings.add in ((200, raise_disk_full), (300, add)):
+        await recorder.store_samples([build_sample(pane, "painted first", "new", at=at, life=life)])
+    await recorder.flush_seen_times()
+    assert (await list_last_seen(capture_store, pane))["painted first"] == 300
+
+
 async def test_a_line_that_is_not_stored_yet_is_not_stored_as_a_row(capture_store, pane):
     epoch = await capture_store.reserve_epoch(pane)
     capture_store.pipeline.flush_interval = 60.0
@@ -238,6 +268,37 @@ async def test_a_full_disk_is_reported_and_does_not_end_the_task(capture_store, 
     await recorder.store_samples([build_sample(pane, "hello")])
     assert recorder.storage_error == ""
     assert await list_texts(capture_store, pane) == ["hello"]
+
+
+async def test_times_that_cannot_be_written_are_reported(capture_store, pane, recorder):
+    async def raise_disk_full(_times):
+        raise StorageError("the disk is full")
+
+    await recorder.store_samples([build_sample(pane, "hello")])
+    capture_store.store.sightings.record_last_seen = raise_disk_full
+    await recorder.flush_seen_times()
+    assert recorder.storage_error == "sightings cannot be stored: the disk is full"
+
+
+@pytest.mark.parametrize(
+    ("since", "epoch", "is_visible"), [(5, 1, True), (6, 1, False), (None, 1, False), (None, 2, True)]
+)
+async def test_only_the_end_or_another_screen_of_the_epoch_hides_the_rows(recorder, pane, since, epoch, is_visible):
+    note_activity(recorder, pane)
+    await recorder.store_samples([build_sample(pane, "hello")])
+    note_activity(recorder, pane, epoch=epoch, since=since)
+    assert (pane in recorder._visible) is is_visible
+
+
+async def test_the_first_row_is_blank_only_if_it_may_continue_a_secret(pane):
+    rows = extract_rows(build_sample(pane, KEY[12:], KEY[12:34], "", "words"))
+    assert [(row.text, row.kind, bool(row.fold)) for row in rows] == [
+        ("", "sighting", False),
+        (KEY[12:34], "sighting", True),
+        ("", "sighting", False),
+        ("words", "sighting", True),
+    ]
+    assert extract_rows(build_sample(pane)) == ()
 
 
 def test_the_cursor_row_is_found_after_a_joined_row():

@@ -40,6 +40,9 @@ def test_an_older_snapshot_is_kept_until_the_newer_one_is_committed(files, tmp_p
     assert list_names(tmp_path) == ["7-0", "7-50"]
     files.delete_older(EPOCH)
     assert list_names(tmp_path) == ["7-50"]
+    files.delete_older(EPOCH)
+    files.delete_older(EpochId(8))
+    assert list_names(tmp_path) == ["7-50"]
     files.delete_all(EPOCH)
     assert list_names(tmp_path) == []
 
@@ -47,9 +50,10 @@ def test_an_older_snapshot_is_kept_until_the_newer_one_is_committed(files, tmp_p
 def test_snapshots_of_epochs_that_are_no_longer_read_are_deleted(files, tmp_path):
     for epoch in (1, 2, 3):
         files.save(EpochId(epoch), 5, b"")
-    (tmp_path / "windows" / "note").write_text("of a user")
+    for name in ("note", "4-x", "x-4"):
+        (tmp_path / "windows" / name).write_text("of a user")
     WindowFiles(str(tmp_path)).delete_strays(frozenset({EpochId(2)}))
-    assert list_names(tmp_path) == ["2-5", "note"]
+    assert list_names(tmp_path) == ["2-5", "4-x", "note", "x-4"]
 
 
 def test_a_snapshot_that_cannot_be_written_is_reported(tmp_path):

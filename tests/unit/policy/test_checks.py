@@ -1,11 +1,22 @@
 import pytest
 
-from termvisor.model.action.action import Attach, Notify, SendKeys, SendText, SetTitle, WriteFile
+from termvisor.model.action.action import (
+    AnswerAgent,
+    Attach,
+    Interrupt,
+    Notify,
+    RunProgram,
+    SendKeys,
+    SendText,
+    SetTitle,
+    WriteFile,
+)
+from termvisor.model.action.approval import VerdictReason
 from termvisor.model.ids import PaneId
 from termvisor.policy.checks import format_untrusted_text
 from termvisor.policy.evaluator import collect_reasons
 from termvisor.policy.policy_file import parse_policy
-from termvisor.policy.request import LocalTime, PaneContext
+from termvisor.policy.request import HookAnswer, LocalTime, PaneContext
 from tests.unit.policy.policy_requests import HOME, make_command_request, make_request
 
 PANE = PaneId(7)
@@ -121,3 +132,148 @@ def test_an_action_that_types_nothing_is_not_asked_while_a_person_types() -> Non
     for action, reasons in ((SetTitle(pane=PANE, title="x"), []), (SendKeys(pane=PANE, keys=("x",)), ["ask"])):
         found = list_reasons("", make_request(action, place=typing), "capabilities")
         assert [answer for answer, name in found if name == "human_typing_override"] == reasons
+
+
+def collect(policy: str, request, check_name: str) -> list[VerdictReason]:
+    return list(collect_reasons(parse_policy(policy), request)[0][check_name])
+
+
+def test_each_reason_says_where_it_comes_from_and_why() -> None:
+    deny = '[filesystem]\ndeny = ["~/a/**"]\n[shell]\ndeny_patterns = ["^cp "]'
+    assert collect(deny, make_command_request("cp ~/a/x ~/.ssh/y"), "deny list") == [
+        VerdictReason(
+            "deny_list", "never_written", "deny", f"writing to {HOME}/.ssh/y is never allowed (~/.ssh is protected)"
+        ),
+        VerdictReason("deny_list", "filesystem.deny", "deny", f"{HOME}/a/x is denied: it matches ~/a/**"),
+        VerdictReason("deny_list", "shell.deny_patterns", "deny", "the command matches ^cp "),
+    ]
+    rule = '[[rule]]\nid = "r"\nanswer = "ask"\ntext = "why"'
+    assert collect(rule, make_command_request("ls"), "rules") == [VerdictReason("rule", "r", "ask", "why")]
+    (delete,) = collect("", make_command_request("rm a"), "commands")
+    assert (delete.source, delete.id, delete.answer, delete.text.rpartition(": ")[2]) == (
+        ("command", "delete", "ask", "rm a")
+    )
+    read = '[filesystem]\nread = ["/tmp/**"]'
+    assert collect(read, make_command_request("cat a"), "capabilities") == [
+        VerdictReason("capability", "filesystem.read", "ask", f"{HOME}/src/a is not in the list")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("decision", "answer", "text"),
+    [
+        ("allow", "allow", "why"),
+        ("deny", "deny", "why"),
+        ("modify", "deny", "the hook wants another action: why"),
+        ("failed", "deny", "the hook gave no answer: why"),
+    ],
+)
+def test_each_answer_of_a_hook_is_a_reason(decision: str, answer: str, text: str) -> None:
+    policy = '[[hook]]\nid = "h"\nprogram = ["x"]'
+    request = make_command_request("ls", hooks=(HookAnswer("h", decision, "why"),))
+    assert collect(policy, request, "hooks") == [VerdictReason("hook", "h", answer, text)]
+
+
+def test_a_hook_counts_where_it_has_to_run_and_an_answer_counts_anywhere() -> None:
+    missing = VerdictReason("hook", "h", "deny", "the hook gave no answer: the hook was not run")
+    request = make_command_request("ls")
+    for fields, reasons in (("", [missing]), ('kinds = ["send_text"]', [missing]), ('kinds = ["kill"]', [])):
+        assert collect(f'[[hook]]\nid = "h"\nprogram = ["x"]\n{fields}', request, "hooks") == reasons
+    assert collect('[[hook]]\nid = "h"\nprogram = ["x"]\nruns = "after"', request, "hooks") == []
+    answered = make_command_request("ls", hooks=(HookAnswer("other", "deny", "no"),))
+    assert collect("", answered, "hooks") == [VerdictReason("hook", "other", "deny", "no")]
+
+
+@pytest.mark.parametrize(
+    ("place", "is_asked"),
+    [
+        (PaneContext(), True),
+        (PaneContext(is_proven=True), False),
+        (PaneContext(activity="prompt"), True),
+        (PaneContext(activity="prompt", is_shell=True), True),
+        (PaneContext(activity="prompt", is_shell=True, is_proven=True), False),
+        (PaneContext(activity="command", is_shell=True, is_proven=True), True),
+        (PaneContext(activity="alt_screen", is_shell=True), True),
+        (PaneContext(activity="alt_screen"), False),
+        (PaneContext(activity="command"), False),
+        (PaneContext(agent="codex"), False),
+    ],
+)
+def test_what_a_pane_is_doing_must_be_known(place: PaneContext, is_asked: bool) -> None:
+    request = make_request(SendText(pane=PANE, text="x"), place=place)
+    expected = [("ask", "unproven_prompt")] if is_asked else []
+    assert list_reasons("", request, "capabilities") == expected
+
+
+CODE = ("ast-grep", "run", "--json=compact", "--pattern", "parse_rule", "--", "/home/me/project")
+USAGE = ("caut", "refresh", "--service", "openai", "--format", "json")
+
+
+@pytest.mark.parametrize(
+    ("action", "reasons"),
+    [
+        (RunProgram(argv=USAGE), [("deny", "network.mode")]),
+        (RunProgram(argv=CODE), []),
+        (RunProgram(argv=("frob",)), []),
+        (Notify(title="", text="", way="webhook"), [("deny", "network.mode")]),
+        (Interrupt(pane=PANE, agent="codex"), []),
+    ],
+    ids=["read-only with network", "read-only", "other program", "webhook", "other action"],
+)
+def test_the_network_mode_applies_to_actions_that_reach_other_machines(action, reasons) -> None:
+    place = PaneContext(is_proven=True)
+    assert list_reasons('[network]\nmode = "deny"', make_request(action, place=place), "capabilities") == reasons
+
+
+@pytest.mark.parametrize(
+    ("policy", "text", "answer"),
+    [
+        ("", "curl x.example", "ask"),
+        ('[network]\nallow_hosts = ["x.example"]', "curl x.example", "allow"),
+        ('[network]\nallow_hosts = ["x.example"]', "curl x.example; ssh", "allow"),
+        ('[network]\nallow_hosts = ["y.example"]', "curl x.example", "ask"),
+        ('[network]\nmode = "allow"', "curl x.example", "allow"),
+        ('[network]\nallow_hosts = ["*"]\n[commands]\nnetwork = "deny"', "curl x.example", "deny"),
+        ('[network]\nallow_hosts = ["*"]\n[commands]\nnetwork = "deny"', "sudo ls", "ask"),
+    ],
+)
+def test_the_answer_for_the_network_depends_on_hosts_mode_and_class(policy: str, text: str, answer: str) -> None:
+    ((found, _),) = list_reasons(policy, make_command_request(text), "commands")[:1]
+    assert found == answer
+
+
+@pytest.mark.parametrize(
+    ("fields", "text", "reasons"),
+    [
+        ('mode = "allow"', "touch /srv/x", []),
+        ('mode = "deny"', "touch /srv/x", [("deny", "filesystem.write")]),
+        ('mode = "deny"', "ls", []),
+        ('mode = "deny"\nwrite = ["/srv/**"]', "touch /srv/x", []),
+        ('mode = "allow"\nwrite = ["/tmp/**"]', "touch /srv/x", []),
+        ('deny = ["/x"]', "touch $X", [("ask", "filesystem")]),
+        ('write = ["**"]', "touch $X", [("ask", "filesystem")]),
+        ('read = ["**"]', "touch $X", []),
+    ],
+)
+def test_the_filesystem_table_applies_to_paths(fields: str, text: str, reasons) -> None:
+    assert list_reasons(f"[filesystem]\n{fields}", make_command_request(text), "capabilities") == reasons
+
+
+def test_the_shell_mode_applies_to_command_lines_only() -> None:
+    policy = '[shell]\nmode = "deny"'
+    assert list_reasons(policy, make_command_request("ls"), "capabilities") == [("deny", "shell.mode")]
+    assert list_reasons(policy, make_request(SendText(pane=PANE, text="ls")), "capabilities") == []
+
+
+def test_the_files_of_a_permission_request_are_checked() -> None:
+    write = AnswerAgent(agent="codex", tool="Edit", request="r", writes=("a", "~/.ssh/x"))
+    assert list_reasons("", make_request(write, "agent"), "deny list") == [("deny", "never_written")]
+    policy = '[filesystem]\nwrite = ["~/**"]'
+    assert list_reasons(policy, make_request(write, "agent"), "capabilities") == []
+
+
+def test_text_that_cannot_be_encoded_is_compared_with_denied_patterns() -> None:
+    policy = "[shell]\ndeny_patterns = ['^git push']"
+    assert list_reasons(policy, make_command_request("git push \ud800"), "deny list") == [
+        ("deny", "shell.deny_patterns")
+    ]

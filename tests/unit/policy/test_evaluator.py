@@ -87,6 +87,9 @@ def test_default_policy_allows_people_and_asks_for_others(action, human: str, ot
         ("echo x >> ~/.ssh/authorized_keys", "deny", "deny"),
         ("cd ~/.ssh && echo x >> authorized_keys", "deny", "deny"),
         ("ssh host 'cat >> ~/.ssh/authorized_keys'", "deny", "deny"),
+        ("cat <<E >> ~/.ssh/authorized_keys\nx\nE", "deny", "deny"),
+        ("rm --r /", "deny", "deny"),
+        ("git clean -fd --dry-run --no-dry", "ask", "ask"),
         ("rm -rf ~/.config", "deny", "deny"),
         ("mv ~/.local /tmp", "deny", "deny"),
         ("ls\nrm -rf /", "deny", "deny"),
@@ -280,7 +283,7 @@ def test_every_check_is_listed_also_without_a_reason() -> None:
 
 def test_denial_names_the_deciding_reason() -> None:
     assert explain_verdict(parse_policy(""), make_command_request("echo x >> ~/.ssh/config", "human"))[-1] == (
-        "deny: /home/me/.ssh/config: never written (~/.ssh)"
+        "deny: writing to /home/me/.ssh/config is never allowed (~/.ssh is protected)"
     )
 
 

@@ -1,5 +1,8 @@
 """What a grant covers."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from termvisor.model.action.action import AnswerAgent, Interrupt
@@ -21,6 +24,13 @@ ASKED = combine_reasons((VerdictReason("default", "others.input", "ask"),))
         ("curl https://example.org/x", ("run curl", "host example.org")),
         ("$TOOL now", ()),
         ("touch /x", ()),
+        ("cat /x", ()),
+        ("rm -r /x", ()),
+        ("cat /home/me/*/x", ()),
+        ("cat /home/me/src/*", ("run cat", "read /home/me/src/**")),
+        ("mv /home/me/src/a /home/me/out/b", ("run mv", "write /home/me/out/**", "write /home/me/src/**")),
+        ("ls; ls", ("run ls",)),
+        ("A=b", ()),
     ],
 )
 def test_a_command_needs_its_programs_folders_and_hosts(text: str, capabilities: tuple[str, ...]) -> None:
@@ -36,12 +46,24 @@ def test_a_command_needs_its_programs_folders_and_hosts(text: str, capabilities:
         VerdictReason("hours", "22:00-07:00", "ask"),
         VerdictReason("default", "broken_policy", "ask"),
         VerdictReason("rule", "two", "ask", two_person=True),
+        VerdictReason("rule", "no", "deny"),
+        VerdictReason("hook", "h", "ask"),
     ],
 )
 def test_what_is_always_asked_has_no_capabilities(reason: VerdictReason) -> None:
     request = make_command_request("make test")
     verdict = combine_reasons((*ASKED.reasons, reason))
     assert list_capabilities(request, analyze_request(request), verdict) == ()
+
+
+def test_a_link_in_a_granted_folder_needs_the_folder_that_it_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "granted").mkdir()
+    (tmp_path / "granted" / "out").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "granted" / "file").symlink_to(tmp_path / "other" / "file")
+    for name, folder in (("out/x", "elsewhere"), ("file", "other"), ("plain", "granted")):
+        request = make_command_request(f"touch {tmp_path}/granted/{name}")
+        needed = list_capabilities(request, analyze_request(request), ASKED, os.path.realpath)
+        assert needed == ("run touch", f"write {tmp_path}/{folder}/**")
 
 
 def test_other_actions_need_their_category() -> None:
@@ -63,6 +85,12 @@ def test_other_actions_need_their_category() -> None:
         (("write /a/**",), ("read /a/**",), False),
         (("write /a/b/**",), ("write /a/**",), False),
         (("category shell",), ("run make",), True),
+        (("category filesystem",), ("read /a/**",), True),
+        (("category network",), ("host x",), True),
+        (("category interrupt",), ("category interrupt",), True),
+        (("run /a/**",), ("run /a/b",), False),
+        (("host a",), ("host ab",), False),
+        (("write /a",), ("write /a/**",), False),
         (("category shell",), ("write /a/**",), False),
         (("run make",), (), False),
         ((), ("run make",), False),

@@ -3,6 +3,8 @@
 import pytest
 
 from termvisor.redaction import Redactor, redact
+from termvisor.redaction.private_key_block import find_block_start, mask_block_line
+from termvisor.redaction.wrapped_lines import OpenSecret
 
 MASK = "[redacted:private_key]"
 BODY = [
@@ -68,3 +70,87 @@ def test_a_block_continues_from_a_stored_state():
 def test_text_about_a_block_does_not_open_one():
     rows = ["it starts with BEGIN PRIVATE KEY and then goes on", "word", "grep 'BEGIN RSA PRIVATE KEY' *.pem", "word"]
     assert Redactor().redact_lines(rows) == rows
+
+
+RUN = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP"
+BEGUN = 20
+"""The length of the shortest BEGIN marker without blanks; a block that has begun counts its lines from here."""
+
+
+def build_open(number: int, count: int) -> OpenSecret:
+    return OpenSecret("private_key", number, count)
+
+
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        ("-----BEGIN PRIVATE KEY-----", build_open(0, BEGUN)),
+        ("x -----BEGIN RSA PRIVATE KEY", build_open(0, BEGUN)),
+        ("-----BEGIN PRIVATE KEY-----MIIE", build_open(0, BEGUN)),
+        (f"BEGIN EC PRIVATE KEY----- {MASK}", build_open(0, BEGUN)),
+        ('BEGIN PRIVATE KEY-----"\\n', build_open(0, BEGUN)),
+        ("BEGIN PRIVATE KEY----- x-y BEGIN PRIVATE KEY-----", build_open(0, BEGUN)),
+        ("BEGIN PRIVATE KEY----- BEGIN PRIVATE KEY----- x-y", None),
+        ("-----BEGIN PRIVATE KEY-----" + RUN[:25], None),
+        ("'BEGIN PRIVATE KEY-----' 'x'", None),
+        ("-----BEGIN RSA PRIV", build_open(1, 17)),
+        ("-----BEGIN R │", build_open(1, 11)),
+        ("-----B", build_open(0, 6)),
+        ("-----", None),
+        ("words", None),
+    ],
+)
+def test_a_block_begins_with_its_whole_marker_or_a_cut_one(row, found):
+    assert find_block_start(row) == found
+
+
+@pytest.mark.parametrize(
+    ("row", "open_secret", "after"),
+    [
+        ("PRIVATE KEY-----", build_open(1, 13), build_open(0, BEGUN)),
+        ("SA PRIVATE KEY", build_open(1, 11), build_open(0, BEGUN)),
+        ("NCRYPTED PRIVATE KEY-----", build_open(2, 11), build_open(0, BEGUN)),
+        ("S", build_open(1, 11), build_open(1, 12)),
+        ("> PRIVATE │", build_open(1, 13), build_open(1, 20)),
+        ("SSH PRIVATE", build_open(4, 14), build_open(4, 24)),
+        ("SA PRIVATE KEY", build_open(2, 12), None),
+        ("words", build_open(1, 13), None),
+        ("", build_open(1, 13), None),
+    ],
+)
+def test_a_cut_marker_continues_with_any_label_that_begins_the_same(row, open_secret, after):
+    assert mask_block_line(row, open_secret) == (row, after)
+
+
+@pytest.mark.parametrize(
+    ("row", "count", "masked", "is_open"),
+    [
+        ("", 0, "", True),
+        ("-----", 0, "-----", True),
+        ("------", 0, "------", False),
+        ("-----", 1, "-----", False),
+        ("MessageID: x", 0, "MessageID: x", True),
+        ("Other: x", 0, "Other: x", False),
+        (MASK, 0, MASK, True),
+        (f"{MASK} x", 0, f"{MASK} x", False),
+        (f"{RUN[:39]} x", 0, f"{RUN[:39]} x", False),
+        (f"{RUN[:40]} x", 0, f"{MASK} x", False),
+        ("aB3dE-----END", 0, f"{MASK}-----END", False),
+        ("aB3dE,", 0, f"{MASK},", False),
+        ("aB3dE;", 0, "aB3dE;", False),
+        ('aB3dE" x', 0, f'{MASK}" x', False),
+        ("=ab\\", 0, MASK, True),
+        ("ab_", 0, "ab_", False),
+        ("--aB3dE5gH", 0, "--aB3dE5gH", False),
+        (RUN, 599, MASK, True),
+        (RUN, 600, MASK, False),
+    ],
+)
+def test_each_line_continues_a_block_or_ends_it(row, count, masked, is_open):
+    after = build_open(0, BEGUN + count + 1) if is_open else None
+    assert mask_block_line(row, build_open(0, BEGUN + count)) == (masked, after)
+
+
+def test_a_secret_in_a_field_does_not_end_the_block():
+    rows = [build_block("PRIVATE KEY")[0], "Comment: password=hunter2", *BODY]
+    assert Redactor().redact_lines(rows)[2:] == [MASK] * 3

@@ -22,7 +22,7 @@ HITS: dict[str, list[tuple[str, str, str]]] = {
     "gitlab_token": [("glpat-", A[:20], ""), ("GR1348941", A[:20], ""), ("PRIVATE: glrt-", A[:20], "")],
     "slack_token": [("xoxb-", "123456789012-1234567890123-" + A[:24], ""), ("xapp-", "1-A1B2C3-" + A[:30], "")],
     "slack_webhook": [("https://hooks.slack.com/services/T", "0A1B2C3D4/B" + "0A1B2C3D4/" + A[:24], "")],
-    "discord_webhook": [("https://discord.com/api/webhooks/", "123456789012345678/" + A[:68], "")],
+    "discord_webhook": [("https://discord.com/api/webhooks/1", "23456789012345678/" + A[:68], "")],
     "aws_access_key_id": [("id AKIA", U[:16], ""), ('"ASIA', U[:16], '"')],
     "azure_storage_key": [("AccountName=x;AccountKey=", A[:86] + "==", ";EndpointSuffix=y")],
     "stripe_key": [("sk_live_", A[:24], ""), ("rk_live_", A[:24], " x")],
@@ -81,7 +81,7 @@ HITS: dict[str, list[tuple[str, str, str]]] = {
     "hubspot_token": [("pat-na1-", "550e8400-e29b-41d4-a716-446655440000", "")],
     "infracost_key": [("ico-", A[:32], "")],
     "intra42_secret": [("s-s4t2ud-", H[:64], "")],
-    "jwt_base64": [("ZXlKaGJHY2lPaU", A, "")],
+    "jwt_base64": [("ZXlK", "aGJHY2lPaU" + A, ""), ("ZXlK", "bGJtTWlPaU" + A[:40], "")],
     "mapbox_token": [("sk.eyJ", "1Ijoi" + A[:60] + "." + A[:22], ""), ("pk.eyJ", A[:60] + "." + A[:22], "")],
     "netlify_token": [("nfp_", A[:36], "")],
     "nvidia_key": [("nvapi-", A[:64], "")],
@@ -106,6 +106,71 @@ HITS: dict[str, list[tuple[str, str, str]]] = {
     "shell_nonce": [("__visor_tail=$';aid=7;nonce=", H[:32], "\\a'")],
 }
 
+G = "550e8400-e29b-41d4-a716-446655440000"
+FURTHER: dict[str, tuple[str, str, int]] = {
+    # prefixes, characters that follow them, how many
+    "aiven_password": ("AVNS_", A, 19),
+    "anyscale_token": ("aph0_ esecret_", A, 30),
+    "apify_token": ("apify_api_", A, 42),
+    "axiom_token": ("xaat- xapt-", G, 36),
+    "baidu_key": ("bce-v3/ALTAK-", A, 46),
+    "bitbucket_password": ("ATBB", A, 36),
+    "browserbase_key": ("bb_live_ bb_test_", A, 30),
+    "buildkite_token": ("bkua_ bkct_", A, 46),
+    "circleci_token": ("CCIPAT_ CCIPRJ_", A, 46),
+    "cloudflare_token": ("cfat_ cfut_ cfk_", A, 46),
+    "cockroach_key": ("CCDB1_", A, 46),
+    "confluent_key": ("cflt", A, 60),
+    "contentful_token": ("CFPAT-", A, 43),
+    "cursor_key": ("crsr_", H, 64),
+    "daytona_key": ("dtn_", H, 64),
+    "deno_token": ("ddp_ ddw_ ddo_", A, 36),
+    "digitalocean_spaces_key": ("DO00 DO801", U, 16),
+    "e2b_key": ("e2b_", H, 40),
+    "elasticsearch_token": ("essu_", A, 46),
+    "google_auth_key": ("AQ.Ab", A, 46),
+    "honeycomb_key": ("hcaik_ hcxik_ hcamk_ hcbik_", A, 38),
+    "inngest_key": ("signkey-prod- signkey-test-", H, 38),
+    "instagram_token": ("IGQ IGAA", A, 86),
+    "intercom_token": ("dG9rO", A, 60),
+    "jina_key": ("jina_", A, 60),
+    "kaggle_token": ("KGAT_", H, 32),
+    "langsmith_key": ("lsv2_pt_ lsv2_sk_", H, 43),
+    "logfire_token": ("pylf_v1_ pylf_v2_", A, 46),
+    "mailersend_token": ("mlsn.", H, 64),
+    "mongodb_secret": ("mdb_sa_sk_", A, 40),
+    "neon_key": ("napi_", A, 46),
+    "netbird_token": ("nbp_", A, 36),
+    "onfido_token": ("api_live. api_sandbox.", A, 38),
+    "paddle_key": ("pdl_live_ pdl_sdbx_", A, 46),
+    "pinecone_key": ("pcsk_", A, 46),
+    "pinterest_token": ("pina_", A, 46),
+    "polar_token": ("polar_oat_ polar_pat_", A, 38),
+    "posthog_key": ("phx_ phs_", A, 46),
+    "render_key": ("rnd_", A, 30),
+    "rootly_key": ("rootly_", H, 64),
+    "runpod_key": ("rpa_", A, 46),
+    "samsara_token": ("samsara_api_", A, 30),
+    "snyk_token": ("snyk_uat. snyk_sat.", A, 46),
+    "tencent_key": ("AKID", A, 32),
+    "together_key": ("tgp_v1_", A, 43),
+    "trello_token": ("ATTA", A, 72),
+    "trigger_key": ("tr_dev_ tr_prod_ tr_stg_ tr_pat_", A, 26),
+    "unkey_key": ("unkey_", A, 26),
+    "valtown_token": ("vtwn_", A, 28),
+    "vercel_token": ("vcp_ vci_ vca_ vcr_ vck_", A, 30),
+    "volcengine_key": ("AKLT", A, 46),
+    "wakatime_key": ("waka_", G, 36),
+    "wallet_key": ("xprv", A, 90),
+    "wandb_key": ("wandb_v1_", A, 46),
+    "xata_key": ("xau_", A, 38),
+    "zuplo_key": ("zpka_", A, 38),
+}
+HITS |= {
+    kind: [(f"a {start}", chars[:size], " b") for start in starts.split()]
+    for kind, (starts, chars, size) in FURTHER.items()
+}
+
 MISSES: dict[str, list[str]] = {
     "anthropic_key": ["sk-ant-", "sk-ant-short", "the sk-ant-prefixed-keys-are-from-anthropic"],
     "openrouter_key": ["sk-or-v1-" + H[:10] + " ends early"],
@@ -117,8 +182,15 @@ MISSES: dict[str, list[str]] = {
     "github_fine_grained_token": ["github_pat_example"],
     "gitlab_token": ["glpat-short", "glrt-runner-tokens-are-described-below"],
     "slack_token": ["xoxb-1234", "xoxb-your-token-goes-here-please"],
-    "slack_webhook": ["https://hooks.slack.com/services/T000", "/etc/services/Tools"],
-    "discord_webhook": ["https://discord.com/api/webhooks/123456"],
+    "slack_webhook": [
+        "https://hooks.slack.com/services/T000",
+        "/etc/services/Tools",
+        "src/services/TransactionProcessorHandlerFactoryBean2Test",
+    ],
+    "discord_webhook": [
+        "https://discord.com/api/webhooks/123456",
+        "src/api/webhooks/handlers/payments/subscriptions/controllers/createSubscription2",
+    ],
     "aws_access_key_id": ["AKIA", "AKIA" + U[:12], "AKIA" + U[:20], "XAKIA" + U[:16], "MAKIA"],
     "azure_storage_key": ["AccountKey=", "AccountKey=$KEY"],
     "stripe_key": ["sk_live_", "sk_live_key", "task_live_" + A[:10]],
@@ -177,7 +249,7 @@ MISSES: dict[str, list[str]] = {
     "hubspot_token": ["pat-na1-", "pat-na1-x1", "pat-na1-" + A[:9] + " ends early"],
     "infracost_key": ["ico-", "ico-x1", "ico-" + A[:9] + " ends early"],
     "intra42_secret": ["s-s4t2ud-", "s-s4t2ud-x1", "s-s4t2ud-" + A[:9] + " ends early"],
-    "jwt_base64": ["ZXlKaGJHY2lPaU", "ZXlKaGJHY2lPaU" + A[:9] + " ends early"],
+    "jwt_base64": ["ZXlK", "ZXlKaGJHY2lPaU" + A[:9] + " ends early"],
     "mapbox_token": ["sk.eyJ", "sk.eyJx1", "sk.eyJ" + A[:9] + " ends early"],
     "netlify_token": ["nfp_", "nfp_x1", "nfp_" + A[:9] + " ends early"],
     "nvidia_key": ["nvapi-", "nvapi-x1", "nvapi-" + A[:9] + " ends early"],
@@ -198,6 +270,10 @@ MISSES: dict[str, list[str]] = {
     "typeform_token": ["tfp_", "tfp_x1", "tfp_" + A[:9] + " ends early"],
     "yandex_key": ["AQVN", "AQVNx1", "AQVN" + A[:9] + " ends early"],
     "shell_nonce": ["nonce=" + H[:31] + ".", "nonce=" + H[:33], "nonce=", "announce=" + H[:32]],
+}
+MISSES |= {
+    kind: [text for start in starts.split() for text in (start, f"{start}x1", f"{start}{chars[:9]} ends early")]
+    for kind, (starts, chars, _) in FURTHER.items()
 }
 
 

@@ -121,3 +121,42 @@ def test_only_the_row_of_the_cursor_may_end_anywhere_in_a_secret():
     assert Redactor().redact_screen(rows, 5) == rows
     rest = "[redacted:anthropic_key]"
     assert Redactor().redact_screen(["x", KEY[:30], KEY[30:], "y z"], 2) == ["x", MASKED, rest, "y z"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "redacted"),
+    [
+        (["--secret sm_pat_4iB0o", "X2qS7mF5pG9"], ["--secret [redacted:secret_flag]", "[redacted:settlemint_token]"]),
+        (["API-0J3R8Q0N9E7T2A5R7G", "6V5S6J7D"], ["API-[redacted:octopus_key]", "[redacted:octopus_key]"]),
+        (
+            ["export TOKEN=nfp_0zW5u", "A0vA3oX0mV4wF6oA8fE9uF", "2bS5xH4kW"],
+            ["export TOKEN=[redacted:secret_assignment]", "[redacted:netlify_token]", "[redacted:netlify_token]"],
+        ),
+        (
+            [KEY, "password=hunter2 rest"],
+            [MASKED, "password=[redacted:password_assignment] rest"],
+        ),
+        (
+            [KEY[:30], f"{KEY[30:]} and password=hunter2"],
+            [MASKED, "[redacted:anthropic_key] and password=[redacted:password_assignment]"],
+        ),
+    ],
+)
+def test_a_row_may_continue_a_secret_and_contain_another(rows, redacted):
+    assert Redactor().redact_lines(rows) == redacted
+    assert Redactor().redact_lines(redacted) == redacted
+
+
+def test_the_first_line_of_a_text_is_not_part_of_the_last_line_of_another():
+    texts = ["ends in sk-an", "t-" + KEY[7:], "plain"]
+    assert redact_each(texts) == [texts[0], redact(texts[1]), texts[2]]
+
+
+def test_a_state_without_an_open_secret_is_empty():
+    redactor = Redactor()
+    redactor.redact_lines(["a row that ends in sk-an"])
+    assert redactor.state.endswith(b" 5")
+    redactor.redact_lines([])
+    assert redactor.state.endswith(b" 5")
+    redactor.redact_lines(["plain"])
+    assert redactor.state == b""

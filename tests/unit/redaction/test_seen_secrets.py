@@ -114,3 +114,68 @@ def test_the_number_of_values_is_bounded():
         memory.learn_values(f"password=hunter{number}", "password=[redacted:password_assignment]", is_any=True)
     assert memory.mask_known_pieces("hunter0") == "hunter0"
     assert memory.mask_known_pieces(f"hunter{2 * MAX_VALUES - 1}") == "[redacted:password_assignment]"
+
+
+@pytest.mark.parametrize(
+    ("value", "is_any", "is_known"),
+    [
+        ("abc", True, False),
+        ("abcd", True, True),
+        ("abcd", False, False),
+        ("ab1d", False, True),
+        ("a" * 256, True, True),
+        ("a" * 257, True, False),
+    ],
+)
+def test_values_of_a_usual_length_are_learnt(value, is_any, is_known):
+    memory = SeenSecrets()
+    memory.learn_values(f"x={value};", "x=[redacted:y];", is_any=is_any)
+    assert memory.mask_known_pieces(value) == ("[redacted:y]" if is_known else value)
+
+
+@pytest.mark.parametrize(("piece", "is_known"), [("1212+212", False), ("1212+323", True), ("wordword", False)])
+def test_a_piece_of_few_characters_is_not_distinctive(piece, is_known):
+    memory = SeenSecrets()
+    memory.learn(f"x={piece}", "x=[redacted:y]")
+    assert bool(memory) is is_known
+
+
+def test_a_value_that_is_no_word_is_masked_inside_of_words():
+    memory = SeenSecrets()
+    memory.learn_values("x=+12+;", "x=[redacted:y];", is_any=True)
+    assert memory.mask_known_pieces("a+12+b") == "a[redacted:y]b"
+
+
+def test_a_learnt_value_starts_the_count_of_lines_again():
+    memory = SeenSecrets()
+    memory.count_lines(FORGET_AFTER_LINES, is_repainting=False)
+    memory.learn_values("x=ab1d", "x=[redacted:y]", is_any=True)
+    memory.count_lines(FORGET_AFTER_LINES, is_repainting=False)
+    memory.count_lines(FORGET_AFTER_LINES, is_repainting=False)
+    assert memory
+    memory.count_lines(1, is_repainting=False)
+    assert not memory
+
+
+def test_the_end_of_a_forgotten_secret_continues_no_other():
+    memory = remember_rows(KEY)
+    memory.count_lines(1, is_repainting=False)
+    memory.count_lines(FORGET_AFTER_LINES + 1, is_repainting=False)
+    memory.learn(f"{BODY[:8]} x", "[redacted:y] x", is_continuation=True)
+    assert set(memory._kinds_by_piece) == {BODY[:8]}
+
+
+def test_only_the_first_secret_of_a_line_continues_the_last_one():
+    memory = remember_rows(KEY)
+    memory.learn("aaab1 bbbc2ddd", "[redacted:y] [redacted:y]", is_continuation=True)
+    assert memory.mask_known_pieces(f"{BODY[-4:]}aaab") == "[redacted:y]"
+    assert memory.mask_known_pieces("ab1bbbc2") == "ab1bbbc2"
+
+
+def test_a_value_learnt_again_is_kept_longer():
+    memory = SeenSecrets()
+    for number in range(2 * MAX_VALUES):
+        memory.learn_values("x=first1", "x=[redacted:y]", is_any=True)
+        memory.learn_values(f"x=hunter{number}", "x=[redacted:y]", is_any=True)
+    assert memory.mask_known_pieces("first1") == "[redacted:y]"
+    assert len(memory._values) == MAX_VALUES

@@ -2,9 +2,21 @@
 
 import pytest
 
-from termvisor.search.line_match import LinePrefilter, SearchableLine, find_anchor_words, find_spans, is_match
 from termvisor.search.parser import parse_query
-from termvisor.search.query_tree import AndNode, NotNode, OrNode, PanesNode, PhraseNode, SourceNode, TimeRangeNode
+from termvisor.search.query_tree import (
+    AndNode,
+    LinePrefilter,
+    NotNode,
+    OrNode,
+    PanesNode,
+    PhraseNode,
+    SearchableLine,
+    SourceNode,
+    TimeRangeNode,
+    find_anchor_words,
+    find_spans,
+    is_match,
+)
 from termvisor.store.sqlite.database import get_tokenizer
 
 SPLIT = get_tokenizer()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from termvisor.errors import ConfigError
-from termvisor.model.agent.hooks import HookedAgent
+from termvisor.model.agent.hooks import HOOK_EVENTS_BY_AGENT, HookedAgent
 from termvisor.settings import Paths
 from termvisor.setup import hook_script
 from termvisor.setup.agent_settings import (
@@ -146,3 +146,25 @@ def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path, places: Paths) -
     (tmp_path / ".claude/settings.json").mkdir(parents=True)
     (found,) = inspect_installed_hooks(places, {"HOME": str(tmp_path), "PATH": ""}).files
     assert (found.state, "cannot read" in found.detail) == ("unreadable", True)
+
+
+@pytest.mark.parametrize(
+    ("version", "missing"),
+    [
+        ("2.0.55", {"PostToolUseFailure", "PermissionDenied", "StopFailure", "PostCompact"}),
+        ("2.0.76", {"PermissionDenied", "StopFailure", "PostCompact"}),
+        ("2.1.112", set()),
+        ("", set()),
+    ],
+)
+def test_an_older_version_gets_no_hooks_for_which_it_rejects_the_file(tmp_path, version, missing):
+    package = tmp_path / "node_modules/@anthropic-ai/claude-code"
+    package.mkdir(parents=True)
+    (package / "package.json").write_text(json.dumps({"name": "@anthropic-ai/claude-code", "version": version}))
+    program = package / "cli.js"
+    program.write_text("#!/usr/bin/env node\n")
+    program.chmod(0o755)
+    (tmp_path / "claude").symlink_to(program)
+    file = build_settings_file("claude_code", PLACES, {**HOME, "PATH": str(tmp_path)})
+    accepted = json.loads(add_hooks(file, None))["hooks"]
+    assert {*HOOK_EVENTS_BY_AGENT["claude_code"].events} - {*accepted} == missing

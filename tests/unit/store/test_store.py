@@ -2,6 +2,8 @@ import asyncio
 
 from termvisor.clock import SystemClock
 from termvisor.store import Store
+from termvisor.store.sqlite.retrying_database import WriteRetry
+from termvisor.store.sqlite.table import StoreTable
 
 
 async def test_data_survives_a_restart(tmp_path, store, new_pane, write_lines):
@@ -52,3 +54,50 @@ async def test_concurrent_reads_and_writes(store, new_pane, write_lines):
     numbers = await asyncio.gather(*(write_lines(pane, f"line {number}") for number in range(50)))
     assert sorted(numbers) == list(range(1, 51))
     assert await store.output.find_last_line_number(pane) == 50
+
+
+async def test_every_table_of_the_store_uses_its_database(store):
+    tables = {name: type(value).__name__ for name, value in vars(store).items() if isinstance(value, StoreTable)}
+    assert tables == {
+        "panes": "PaneTable",
+        "output": "OutputTable",
+        "derived_text": "DerivedTextTable",
+        "events": "EventTable",
+        "detections": "DetectionTable",
+        "sightings": "SightingTable",
+        "baseline_screens": "BaselineScreenTable",
+        "commands": "CommandTable",
+        "agent_facts": "AgentFactTable",
+        "sessions": "SessionTable",
+        "transcripts": "TranscriptTable",
+        "audit": "AuditTable",
+        "approvals": "ApprovalTable",
+        "permits": "PermitTable",
+        "reservations": "ReservationTable",
+        "deliveries": "DeliveryTable",
+        "workflow_runs": "WorkflowRunTable",
+        "accounts": "AccountTable",
+        "notification_outbox": "NotificationOutbox",
+    }
+    assert {value._db for value in vars(store).values() if isinstance(value, StoreTable)} == {store._db}
+    assert (store.approvals._audit, store.deliveries._audit) == (store.audit, store.audit)
+
+
+async def test_a_retrying_view_reads_what_the_store_wrote(store, new_pane):
+    pane = await new_pane()
+    view = store.with_write_retry(WriteRetry(SystemClock()))
+    assert [one.id for one in await view.panes.list_panes()] == [pane]
+    await view.panes.mark_gone(pane, 20)
+    assert await store.panes.list_panes() == []
+
+
+async def test_a_file_that_cannot_be_read_is_damaged(store, tmp_path):
+    (tmp_path / "other").write_bytes(b"x" * 20_000)
+    store._db.path = str(tmp_path / "other")
+    assert "is damaged or not a database" in await store.check_integrity()
+
+
+async def test_problems_of_the_files_are_listed(store):
+    assert store.file_problems == ()
+    store._db.damage, store._db.repair_notice = "cut", "repaired"
+    assert store.file_problems == ("cut", "repaired")

@@ -1,6 +1,7 @@
 """Child processes: tied, detached, short, isolated and bounded."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
@@ -53,6 +54,22 @@ def test_a_missing_program_is_status_127() -> None:
 def test_a_program_that_does_not_answer_is_status_124() -> None:
     status, _, errors = subprocesses.run_and_capture(["sleep", "60"], timeout_s=0.05)
     assert (status, b"timed out after" in errors) == (124, True)
+
+
+def test_the_output_until_the_timeout_is_kept() -> None:
+    assert subprocesses.run_and_capture(["sh", "-c", "echo soon; exec sleep 60"], timeout_s=0.3)[:2] == (124, b"soon\n")
+
+
+@pytest.mark.parametrize("stream", ["1", "2"])
+def test_a_short_program_that_prints_too_much_is_killed_as_status_125(stream: str) -> None:
+    argv = ["sh", "-c", f"exec yes >&{stream}"]
+    status, out, errors = subprocesses.run_and_capture(argv, timeout_s=60, max_bytes=1 << 20)
+    assert (status, out, errors) == (subprocesses.TOO_MUCH_OUTPUT, b"", b"sh: printed more than 1048576 bytes")
+
+
+def test_output_up_to_the_limit_is_complete() -> None:
+    data = b"x" * 200_000
+    assert subprocesses.run_and_capture(["cat"], stdin=data, max_bytes=len(data)) == (0, data, b"")
 
 
 def test_a_program_with_a_given_environment_sees_only_that() -> None:
@@ -204,3 +221,10 @@ async def test_output_up_to_the_limit_is_returned():
     argv = ["sh", "-c", "head -c 2000000 /dev/zero; echo end >/dev/stderr"]
     status, out, errors = await subprocesses.run_isolated(argv, timeout_s=60.0, max_kept_bytes=2_000_000)
     assert (status, len(out), errors) == (0, 2_000_000, b"end\n")
+
+
+def test_output_is_read_through_descriptors_above_the_limit_of_select():
+    with contextlib.ExitStack() as stack:
+        held = [stack.enter_context(open(os.devnull)) for _ in range(1100)]
+        assert held[-1].fileno() > 1023
+        assert subprocesses.run_and_capture(["echo", "hello"]) == (0, b"hello\n", b"")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.terminal.input_area import count_columns, find_cursor_row, find_input_rows
+from termvisor.terminal.input_area import count_columns, find_input_rows, locate_cursor
 
 RULE = "─" * 40
 
@@ -61,23 +61,23 @@ def test_a_cursor_outside_the_rows_takes_none(cursor):
 @pytest.mark.parametrize(
     ("rows", "y", "expected"),
     [
-        (["a", "b", "c"], 1, 1),
-        (["x" * 25, "b"], 2, 0),
-        (["x" * 25, "b"], 3, 1),
-        (["x" * 20, "b"], 2, 1),
-        (["", "漢" * 6, "c"], 2, 1),
-        (["", "漢" * 6, "c"], 3, 2),
-        (["a"], 7, 1),
+        (["a", "b", "c"], 1, (1, 4)),
+        (["x" * 25, "b"], 2, (0, 24)),
+        (["x" * 25, "b"], 3, (1, 4)),
+        (["x" * 20, "b"], 2, (1, 4)),
+        (["", "漢" * 6, "c"], 2, (1, 14)),
+        (["", "漢" * 6, "c"], 3, (2, 4)),
+        (["a"], 7, None),
     ],
 )
 def test_the_cursor_is_found_where_rows_were_joined(rows, y, expected):
-    assert find_cursor_row(rows, (10, 24), y) == expected
+    assert locate_cursor(rows, (10, 24), 4, y) == expected
 
 
 def test_wide_and_combining_characters_take_their_columns():
     assert [count_columns(text) for text in ("abc", "漢字", "e\u0301", "")] == [3, 4, 1, 0]
-    assert find_cursor_row(["abc"], (0, 0), 0) == 0
+    assert locate_cursor(["abc"], (0, 0), 1, 0) == (0, 1)
 
 
 def test_without_joined_rows_the_cursor_row_is_unchanged():
-    assert find_cursor_row(["x" * 25, "b"], (10, 2), 1) == 1
+    assert locate_cursor(["x" * 25, "b"], (10, 2), 3, 1) == (1, 3)

@@ -35,6 +35,7 @@ def test_a_partly_overwritten_run_is_reported_as_it_was(over):
         (f"{RUN}\r\x1b[2@ok", f"  {RUN}"),
         (f"{RUN}\r\x1b[2@o\x1b[Dok", f"o {RUN}"),
         (f"- {RUN}\rok", f"- {RUN}"),
+        (f"ab:{RUN}\rok", f"ab:{RUN}"),
         (f"x {RUN}\x1b[2G\x1b[P", f"x {RUN}"),
         (f"{RUN} ok\x1b[3D\x1b[P", f"{RUN} ok"),
         (f"{RUN}  \x1b[2Dok", f"{RUN}  "),

@@ -7,7 +7,7 @@ import pytest
 from termvisor.clock import NS
 from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import EventId, PaneId, RuntimeId
-from termvisor.model.workflow import Run
+from termvisor.model.workflow import Run, RunStep, WorkflowFileProblem
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.registry import WorkflowRegistry, build_run, match_workflows
 from termvisor.workflows.workflow import Trigger, Workflow
@@ -135,3 +135,34 @@ def test_a_run_knows_the_event_that_started_it():
         agent="codex", status="waiting", why="waiting for its turn", at=NOW + 1, correlation="event:7", mode="ask",
         facts={"plan": "pro", "also_fits": "b", "resets_at": 5},
     )  # fmt: skip
+
+
+def test_a_run_whose_file_became_invalid_says_why(tmp_path):
+    (tmp_path / "first.yaml").write_text(f"name: a\n{STEPS}")
+    (tmp_path / "never.read.yaml").write_text("name: c\nsteps: []\n")
+    registry = WorkflowRegistry(str(tmp_path), [])
+    registry.list_workflows()
+    (tmp_path / "first.yaml").write_text("name: a\nsteps: []\n# longer than before\n")
+    registry.list_workflows()
+    places = {name: str(tmp_path / name) for name in ("first.yaml", "never.read.yaml")}
+    assert registry.problems == tuple(
+        WorkflowFileProblem(file=path, why=f"{path}:2: a list of steps is required here", name=name)
+        for path, name in ((places["first.yaml"], "a"), (places["never.read.yaml"], "never.read"))
+    )
+    run = Run(workflow="a", at=1, correlation="c", pane=PaneId(3))
+    why = f"a no longer exists ({places['first.yaml']}:2: a list of steps is required here)"
+    assert registry.describe_missing_workflow(run, []) == f"{why}; the run stopped before its first step"
+
+
+@pytest.mark.parametrize(
+    ("steps", "pane", "expected"),
+    [
+        ([], None, "before its first step; `visor workflow run own --force` starts it again"),
+        ([RunStep(number=0, kind="now", at=1)], 3, "at step 0 (now); `visor workflow run own 3 --force` starts it"),
+        ([RunStep(number=2, kind="act", name="send", at=1)], 3, "at step 2 (act send); `visor workflow run own 3"),
+    ],
+)
+def test_a_run_of_a_changed_workflow_says_where_it_stopped(steps, pane, expected):
+    registry = WorkflowRegistry("/nowhere", [Workflow(name="own", summary="", run=nothing)])
+    found = registry.describe_missing_workflow(Run(workflow="own", at=1, correlation="c", pane=pane), steps)
+    assert found.startswith(f"own was changed after this run started; the run stopped {expected}")

@@ -115,7 +115,9 @@ async def send_to_terminals(
     ]
     if not any(written):
         return NotificationResult("failed", "not_writable", "no attached terminal is yours and accepts a message now")
-    return NotificationResult("done", text=f"{sum(written)} of {len(written)} attached terminals")
+    return NotificationResult(
+        "done", text=f"written to {sum(written)} of {len(written)} attached terminals; not every terminal shows it"
+    )
 
 
 async def _write_to_terminal(tty: str, data: bytes, clock: Clock) -> bool:

@@ -27,7 +27,8 @@ from termvisor.model.action.action import NotificationWay, Notify
 from termvisor.model.action.notification import UserNotification
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.settings.notifications import NotificationSettings, find_missing_settings
-from termvisor.policy.rate_window import EMPTY_WINDOW, RateWindow, count_action
+from termvisor.policy.evaluator import count_action
+from termvisor.policy.request import EMPTY_WINDOW, RateWindow
 from termvisor.redaction import redact
 
 _SUPPRESSION_TEXTS = {

@@ -64,6 +64,8 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
     cwd: str = ""
     env: dict[str, str] = {}
     """Only the variables that adapters name in ``env_names``; the others may hold secrets and are not kept."""
+    version: str = ""
+    """The version in the files of its program; empty if none proves it."""
 
 
 class WatchedPath(Struct, frozen=True, kw_only=True):
@@ -116,6 +118,11 @@ class ScreenReading(Struct, frozen=True, kw_only=True):
     details: dict[str, Scalar] = {}
     tasks: int | None = None
     """Number of sub-tasks shown on the screen; None if screens of this agent do not show any."""
+
+    @property
+    def names_agent(self) -> bool:
+        """Return True if a rule of this agent matched; the structures that all agents share identify none of them."""
+        return bool(self.rule) and not self.rule.startswith("any_agent.")
 
     @property
     def rule_name(self) -> str:

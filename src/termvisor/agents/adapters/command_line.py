@@ -11,6 +11,7 @@ from termvisor.agents.adapters.adapter import ProcessInfo
 # Programs that run scripts. Recent versions of node name the process after its main thread, `MainThread`.
 SCRIPT_RUNTIMES = frozenset({"node", "nodejs", "bun", "deno", "MainThread"})
 UUID_PATTERN = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_PYTHON = re.compile(r"python[\d.]*")
 _FORK_OPTIONS = frozenset({"--fork", "--fork-session"})
 _INFO_ARGUMENTS = frozenset({"-h", "--help", "-v", "-V", "--version", "help", "version"})
 
@@ -79,8 +80,19 @@ def get_script_arguments(process: ProcessInfo, script_pattern: str) -> tuple[str
     """Return the arguments of a script run by a runtime; None if it is another script or the process is no runtime."""
     argv = process.argv
     script_index = next((index for index, word in enumerate(argv[1:], 1) if not word.startswith("-")), 0)
-    is_runtime = script_index > 0 and _get_program_name(process) in SCRIPT_RUNTIMES
+    is_runtime = script_index > 0 and _is_runtime(_get_program_name(process))
     return argv[script_index + 1 :] if is_runtime and re.search(script_pattern, argv[script_index]) else None
+
+
+def find_program_names(process: ProcessInfo) -> tuple[str, str]:
+    """Return the name of the program and, if it is a runtime, of the script that it runs."""
+    name = _get_program_name(process)
+    script = next((word for word in process.argv[1:] if not word.startswith("-")), "") if _is_runtime(name) else ""
+    return name, posixpath.basename(script)
+
+
+def _is_runtime(name: str) -> bool:
+    return name in SCRIPT_RUNTIMES or _PYTHON.fullmatch(name) is not None
 
 
 def _get_program_name(process: ProcessInfo) -> str:

@@ -36,6 +36,8 @@ class ComposedAdapter(Struct, kw_only=True):  # not frozen: a Protocol cannot de
     """Return the session that a command line resumes; empty if it names none."""
     package: str = ""
     """Package of its modules `keyboard` and `server_client`; required only for a plug-in."""
+    package_names: tuple[str, ...] = ()
+    """Names of the npm or Python packages that contain the program; their version is its version."""
     json_output_check: Callable[[adapter.ProcessInfo], bool] = lambda process: False
     """Return True if a process prints JSON lines for the reader of the source `printed`."""
 

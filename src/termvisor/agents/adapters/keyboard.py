@@ -23,7 +23,7 @@ Decision = Literal["allow", "deny"]
 EXIT_KEY_PAUSE_S = 0.4
 # States in which an agent waits for a prompt, so exiting it loses nothing.
 RESTING_STATES = ("idle", "completed", "error")
-_POINTER = re.compile("[●❯›→]")
+_POINTER = re.compile("[●❯›→▶▸➤>◉◆○◯]")
 _NUMBERED_OPTION = re.compile(r"\s*(?P<pointer>[●❯›→] )?\s*(?P<number>\d{1,2})\. +(?P<label>\S.*?)\s*")
 
 
@@ -39,7 +39,7 @@ class KeyPress(Struct, frozen=True, kw_only=True):
 
 
 class AgentKeymap(Protocol):
-    """The functions of a module `keyboard`."""
+    """The functions of a module `keyboard`. It may also define the pattern ``PLACEHOLDER`` of an empty composer."""
 
     def format_hook_answer(self, decision: Decision, message: str = "") -> str:
         """Return the output with which the permission hook answers instead of the dialog."""
@@ -58,6 +58,9 @@ class AgentKeymap(Protocol):
 
     def read_composer(self, screen: Screen) -> str | None:
         """Return the text in the composer, or its placeholder; None if there is no composer."""
+
+    def read_queue(self, screen: Screen) -> str:
+        """Return the prompts in the queue of a working agent; empty if it shows none. Only for agents with a queue."""
 
 
 class DialogOption(Struct, frozen=True):
@@ -79,14 +82,27 @@ def parse_numbered_options(rows: Sequence[str]) -> list[DialogOption]:
     return [DialogOption(match["label"], bool(match["pointer"])) for match in matches] if is_complete else []
 
 
-def find_keys_to_option(label: str, options: Sequence[DialogOption]) -> tuple[str, ...] | None:
-    """Return the keys that move from the selected option to this one, and Enter; None if either is not unique."""
+def find_keys_to_option(
+    label: str, options: Sequence[DialogOption], arrows: tuple[str, str] = ("Up", "Down")
+) -> tuple[str, ...] | None:
+    """Return the keys that move from the selected option to this one, and Enter; None if either is not unique.
+
+    ``arrows`` are the keys to the previous and to the next option.
+    """
     selected = [index for index, option in enumerate(options) if option.is_selected]
-    targets = [index for index, option in enumerate(options) if option.label == label]
+    targets = [index for index, option in enumerate(options) if option.label == label] or [
+        index for index, option in enumerate(options) if _is_same_label(label, option.label, index + 1)
+    ]
     if len(selected) != 1 or len(targets) != 1:
         return None
     steps = targets[0] - selected[0]
-    return (*(("Down",) * steps if steps > 0 else ("Up",) * -steps), "Enter")
+    return (*((arrows[1],) * steps if steps > 0 else (arrows[0],) * -steps), "Enter")
+
+
+def _is_same_label(given: str, label: str, number: int) -> bool:
+    """Return True if a person may mean this option: its number, or its label with the number or in another case."""
+    shown = (str(number), label, f"{number}. {label}")
+    return " ".join(given.split()).casefold() in (" ".join(text.split()).casefold() for text in shown)
 
 
 def read_boxed_dialog(screen: Screen) -> tuple[tuple[str, ...], list[DialogOption]]:

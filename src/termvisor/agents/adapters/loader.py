@@ -1,4 +1,4 @@
-"""Load the agent adapters: the built-in ones, and those of plug-ins (entry points `termvisor.agents`).
+"""Load the agent adapters: built-in ones, those of plug-ins (entry points `termvisor.agents`), and described agents.
 
 Read `adapter.py` first for the contract that an adapter implements. A built-in adapter lists the versions that were
 tested with recordings in its file ``versions``, one per line; a test keeps these files in step with the recordings.
@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, TypeGuard, cast
 from termvisor import plugins
 from termvisor.agents.adapters.adapter import Adapter, is_supported_contract
 from termvisor.agents.adapters.composed_adapter import ComposedAdapter
-from termvisor.agents.adapters.generic.adapter import build_generic_adapter
+from termvisor.agents.adapters.description_files import BUILTIN_AGENTS, DESCRIPTIONS
+from termvisor.agents.adapters.generic.adapter import GenericAdapter
 from termvisor.agents.adapters.screen_classifier import ScreenRuleProvider
 from termvisor.log import get_logger
+from termvisor.model.agent.agent_program import AgentProgram
 
 if TYPE_CHECKING:
     from termvisor.agents.adapters.server_contract import ServerProvider
 import os
 from functools import cache
 
-# In the order in which they are tried: `generic` last, because user rules must not shadow a real adapter.
-BUILTIN_AGENTS: tuple[str, ...] = ("claude_code", "codex", "gemini", "opencode", "copilot", "cursor", "generic")
 _ADAPTERS_PACKAGE = __name__.rpartition(".")[0]
 _REQUIRED_ATTRIBUTES = (
     *Adapter.__annotations__,
@@ -37,22 +37,25 @@ log = get_logger("agents")
 
 
 def load_adapters(
-    disabled: Iterable[str] = (), program_rules: Iterable[str] = (), rule_provider: ScreenRuleProvider | None = None
+    disabled: Iterable[str] = (),
+    programs: Iterable[AgentProgram] = (),
+    rule_provider: ScreenRuleProvider | None = None,
 ) -> tuple[Adapter, ...]:
     """Return the enabled adapters in the order in which they are tried.
 
-    Plug-ins come before the built-in ones, but cannot replace one of the same name. ``program_rules`` are the user's
-    rules for the generic adapter; ``rule_provider`` replaces the built-in screen rules.
+    Plug-ins come before the built-in ones, but cannot replace one of the same name; described agents replace none.
+    ``programs`` are those that the user declared as agents; ``rule_provider`` replaces built-in screen rules.
     """
     builtin: dict[str, Adapter] = {name: _import_builtin(name) for name in BUILTIN_AGENTS}
-    builtin["generic"] = build_generic_adapter(program_rules)
+    builtin["generic"] = GenericAdapter(programs)
     external = {
         plugin.name: plugin for name, plugin in plugins.load_plugins("agents").items() if _is_usable(plugin, name)
     }
+    described = {name: one for name, one in DESCRIPTIONS.agents.adapters.items() if name not in external}
     disabled_names = frozenset(disabled)
     return tuple(
         apply_screen_rules(adapter, rule_provider)
-        for adapter in (external | builtin).values()
+        for adapter in (external | builtin | described).values()
         if adapter.name not in disabled_names
     )
 
@@ -115,9 +118,17 @@ def find_adapter_problem(candidate: object) -> str:
 _ADAPTERS_FOLDER = os.path.dirname(__file__)
 
 
-@cache
 def list_recorded_versions(agent: str) -> tuple[str, ...]:
-    """Return the recorded versions of an agent; empty if there are none. Others are detected less reliably."""
+    """Return the versions of an agent that were recorded, or are described as proven; empty if there are none.
+
+    Others are detected less reliably.
+    """
+    described = DESCRIPTIONS.agents.adapters.get(agent)
+    return _read_versions(agent) if described is None else described.description.proven
+
+
+@cache
+def _read_versions(agent: str) -> tuple[str, ...]:
     if not agent.isidentifier():
         return ()
     try:

@@ -6,10 +6,11 @@ that matches no rule is unknown, never idle. The rules are data (see `termvisor.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from termvisor.agents.adapters.adapter import ScreenReading
 from termvisor.agents.adapters.error_classifier import find_reset_time
+from termvisor.agents.adapters.screen_structure import ScreenRegions, split_regions
 from termvisor.agents.adapters.statements import build_payload
 from termvisor.detection.packs.loader import load_builtin_screen_rules
 from termvisor.detection.packs.rule_match import compile_pattern, extract_captures, is_in_range
@@ -17,16 +18,21 @@ from termvisor.model.agent.signal import NO_FLAG_UPDATE, FlagUpdate
 from termvisor.model.detection.rule import Rule, ScreenCondition
 from termvisor.model.terminal.screen import Screen
 
-ScreenRegions = Mapping[str, Sequence[str]]
-"""Rows by region name; an absent region has no rows."""
 ScreenRuleProvider = Callable[[str], Sequence[Rule]]
 """Return the screen rules of an agent, in the order in which they are tried."""
+ANY_AGENT = "any_agent"
+"""The agent name of rules for structures that the screens of all agents share."""
 # Name of the capture group that holds a number of sub-tasks.
 TASK_COUNT_GROUP = "tasks"
 # Limit for a number read from the screen, which may show anything.
 _MAX_TASKS, _MAX_COUNT_DIGITS = 99, 10
+# Rules with less confidence conclude from what a screen does not show.
+_SURE = 0.9
+_REFINEMENTS = (("idle", "running"), ("completed", "running"), ("waiting_input", "waiting_approval"))
 _BOX_TOP, _BOX_BOTTOM, _BOX_SIDE = re.compile(r" ?╭─+╮"), re.compile(r" ?╰─+╯"), re.compile(r" ?│ ?(.*?)\s*│")
 
+# All agents share these regions, and a screen of a remote agent is classified for each of them.
+split_shared_regions = lru_cache(maxsize=4)(split_regions)
 _RegionPattern = tuple[str, re.Pattern[str]]
 
 
@@ -71,8 +77,21 @@ class ScreenClassifier:
         return any(TASK_COUNT_GROUP in compile_pattern(rule.pattern).groupindex for rule in self.rules)
 
     def classify_screen(self, screen: Screen, version: str = "") -> ScreenReading:
-        """Return the state that a screen shows. Rules for other versions are skipped if ``version`` is not empty."""
-        return self.classify_regions(self.split_regions(screen), screen.at, version)
+        """Return the state that a screen shows. Rules for other versions are skipped if ``version`` is not empty.
+
+        A screen that no rule matches may still have a structure that all agents share. So may one on which a rule saw
+        only the absence of work, or some dialog: another version may say both in other words.
+        """
+        reading = self.classify_regions(self.split_regions(screen), screen.at, version)
+        if self.agent == ANY_AGENT or reading.confidence >= _SURE:
+            return reading
+        structure = self._structure_classifier.classify_screen(screen)
+        is_refined = (reading.state, structure.state) in _REFINEMENTS
+        return structure if reading.state == "unknown" or is_refined else reading
+
+    @cached_property
+    def _structure_classifier(self) -> "ScreenClassifier":
+        return ScreenClassifier(ANY_AGENT, split_shared_regions, rule_provider=self._rule_provider)
 
     def classify_regions(self, regions: ScreenRegions, at: int, version: str = "") -> ScreenReading:
         """Return the reading of the first rule whose conditions all match."""

@@ -1,4 +1,4 @@
-"""Read asciicast 3 recordings written by `visor export --cast`; only the sequences that it writes are supported.
+"""Read asciicast recordings written by `visor export --cast`; only the sequences that it writes are supported.
 
 Such a cast paints whole rows at absolute positions, so no terminal emulator is needed to get the screen. A cast of
 another program uses more sequences and is rejected. The agent is named in the markers.
@@ -30,8 +30,12 @@ class UnsupportedCast(Exception):
 
 
 class CastHeader(Struct, frozen=True):
+    """``width`` and ``height`` are of version 2, ``term`` is of version 3."""
+
     version: int
-    term: dict[str, Any]
+    width: Any = None
+    height: Any = None
+    term: dict[str, Any] = {}
     timestamp: int = 0
     title: str = ""
 
@@ -89,8 +93,8 @@ def read_cast(path: str, data: bytes) -> AgentRecording:
     header_line, _, events = data.partition(b"\n")
     try:
         header = msgspec.json.decode(header_line, type=CastHeader)
-        if header.version != 3:
-            raise build_recording_error(path, f"asciicast version {header.version} is not supported, only version 3")
+        if header.version not in (2, 3):
+            raise build_recording_error(path, f"asciicast version {header.version} is not supported, only 2 and 3")
         reader = _CastReader(header)
         moments = tuple(reader.read_moments(events.splitlines()))
     except (msgspec.DecodeError, UnicodeDecodeError, UnsupportedCast) as error:
@@ -108,11 +112,14 @@ def read_cast(path: str, data: bytes) -> AgentRecording:
 
 class _CastReader:
     def __init__(self, header: CastHeader):
-        width, height = header.term.get("cols"), header.term.get("rows")
+        self._has_absolute_times = header.version == 2
+        width, height = header.width, header.height
+        if not self._has_absolute_times:
+            width, height = header.term.get("cols"), header.term.get("rows")
         if not isinstance(width, int) or not isinstance(height, int):
             raise UnsupportedCast("its header has no terminal size")
         self._cast_screen = CastScreen(width, height)
-        self._at = header.timestamp * NS
+        self._at = self._start = header.timestamp * NS
         self.agent, self.pid = "", 0
         self.gone_at: int | None = None
 
@@ -132,7 +139,8 @@ class _CastReader:
             yield last
 
     def _read_event(self, after: float, code: str, data: str) -> RecordedMoment | None:
-        self._at += round(after * 1000) * (NS // 1000)
+        # Since the start in version 2, since the previous event in version 3.
+        self._at = (self._start if self._has_absolute_times else self._at) + round(after * 1000) * (NS // 1000)
         if code == "m" and (marker := _AGENT_MARKER.match(data)):
             event, self.agent, pid = marker.groups("")
             self.pid = int(pid or self.pid)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from termvisor.agents.adapters.adapter import ScreenReading
+from termvisor.agents.adapters.loader import list_recorded_versions
 from termvisor.agents.recordings.recording import AgentRecording, RecordedMoment
 from termvisor.agents.sources.redaction import redact_fact
 from termvisor.agents.state.explain import explain_state
@@ -23,6 +24,7 @@ from termvisor.errors import AgentNotFound, BadRequest
 from termvisor.model.agent.agent_process import AgentStarted, Fact
 from termvisor.model.agent.agent_view import AgentView, ReplayResult
 from termvisor.model.agent.attention import find_need
+from termvisor.model.agent.program_version import ProgramVersion, classify_version
 from termvisor.model.agent.signal import Signal
 from termvisor.model.ids import SignalId
 from termvisor.model.terminal.screen import Screen
@@ -61,12 +63,12 @@ def _identify_agent(recording: AgentRecording, registry: AdapterRegistry, at: in
     readings = {
         agent: reading
         for agent in registry.adapters
-        if (reading := registry.classify_screen(agent, screens[-1])) and reading.rule
+        if (reading := registry.classify_screen(agent, screens[-1])) and reading.names_agent
     }
     agents = [agent for agent, reading in readings.items() if reading.state != "unknown"]
     if len(agents) != 1:
         problem = "its screen matches several agents" if agents else "its screen matches no known agent"
-        raise AgentNotFound(f"the recording does not name its agent, and {problem}", hint="Pass --agent.")
+        raise AgentNotFound(f"the agent of the recording is unknown: {problem}", hint="Pass --agent.")
     return agents[0]
 
 
@@ -95,9 +97,13 @@ def _read_facts(recording: AgentRecording, at: int, registry: AdapterRegistry) -
             yield record.at, list(registry.read_record(recording.agent, record))
         if moment.screen is None or moment.at > at:
             continue
-        seen = registry.classify_screen(recording.agent, moment.screen) or ScreenReading()
+        seen = registry.classify_screen(recording.agent, moment.screen, recording.version) or ScreenReading()
         now = ClassifiedScreen(
-            rows=moment.screen.rows, reading=seen, at=moment.at, stored_at=last.stored_at if last else 0
+            rows=moment.screen.rows,
+            reading=seen,
+            at=moment.at,
+            stored_at=last.stored_at if last else 0,
+            unknown_reason=agent_screens.choose_unknown_reason(recording.agent, recording.version),
         )
         moved_at = moved_at if last is not None and last.rows == now.rows else moment.at
         if agent_screens.is_news(last, now, _SCREEN_INTERVAL_NS):
@@ -128,17 +134,21 @@ def _build_result(
         state.knowledge.source_slots.get(agent_process.id, EMPTY_SOURCE_SLOTS), agent_process.agent, config.thresholds
     )
     need, projection = find_need(explanation.state), state.projections.get(agent_process.id)
+    session = state.sessions.open_sessions.get(agent_process.id)
+    recorded = list_recorded_versions(recording.agent)
+    version = recording.version or (session.version if session is not None else "")
     view = AgentView(
         state=explanation.state,
         version=projection.version if projection is not None else 0,
         title=select_title((own, past, agent_process.cwd), agent_process.agent),
         need=need.kind if need is not None else None,
         needs_action=need is not None and need.is_action,
-        session=state.sessions.open_sessions.get(agent_process.id),
+        session=session,
+        program=ProgramVersion(version=version, status=classify_version(version, recorded), recorded=recorded),
     )
     return ReplayResult(
         kind=recording.kind,
-        version=recording.version or (view.session.version if view.session is not None else ""),
+        version=version,
         began_at=recording.began_at,
         ended_at=recording.ended_at,
         at=at,

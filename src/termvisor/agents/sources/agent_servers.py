@@ -157,7 +157,7 @@ class AgentServers:
             task.cancel()
 
     def has_server(self, agent_process: AgentProcess) -> bool:
-        """Return True if the agent has a server, even if it is not connected yet."""
+        """Return True if the agent may have a server, even if it is not connected or found yet."""
         return agent_process.id in self._served_processes
 
     def find_session_control(self, agent_process: AgentProcess) -> server_contract.SessionControl | None:

@@ -89,7 +89,10 @@ def _shift_slot(slot: SourceSlot, offset_ns: int) -> SourceSlot:
             before=_shift_statement(history.before, offset_ns),
             moved_at=None if history.moved_at is None else history.moved_at + offset_ns,
         ),
-        flags={name: replace(flag, since=flag.since + offset_ns) for name, flag in slot.flags.items()},
+        flags={
+            name: replace(flag, since=flag.since + offset_ns, event_at=_shift_time(flag.event_at, offset_ns))
+            for name, flag in slot.flags.items()
+        },
         subtasks=replace(
             subtasks,
             reports={

@@ -21,11 +21,17 @@ FLAG_NAMES = ("usage_limited", "compacting", "auth_needed")
 
 
 class FlagReport(Struct, frozen=True):
-    """One report of a flag; ``since`` is when it was reported or first shown."""
+    """One report of a flag; ``since`` is when it was received or first shown."""
 
     since: int
     is_set: bool
     resets_at: int | None = None
+    event_at: int = 0
+    """When the agent reported it; 0 if it names no time. Its log may arrive after a hook that fired later."""
+
+    @property
+    def reported_at(self) -> int:
+        return self.event_at or self.since
 
 
 FlagReports = dict[str, FlagReport]
@@ -40,17 +46,26 @@ def apply_flag_signal(reports: FlagReports, signal: Signal) -> FlagReports:
         # A flag that was shown before keeps its age: old text on the screen must not undo a turn that ended well.
         return {name: reports.get(name, new) for name, new in _build_reports(signal).items() if new.is_set}
     if signal.state == "completed":
-        reports = dict.fromkeys(FLAG_NAMES, FlagReport(signal.ingested_at, False))
+        reports = dict.fromkeys(FLAG_NAMES, FlagReport(signal.ingested_at, False, None, _get_event_time(signal)))
     return reports if signal.flags == NO_FLAG_UPDATE else {**reports, **_build_reports(signal)}
 
 
 def _build_reports(signal: Signal) -> FlagReports:
     values: dict[str, bool | None] = {name: getattr(signal.flags, name) for name in FLAG_NAMES}
     return {
-        name: FlagReport(signal.ingested_at, is_set, signal.flags.resets_at if name == "usage_limited" else None)
+        name: FlagReport(
+            signal.ingested_at,
+            is_set,
+            signal.flags.resets_at if name == "usage_limited" else None,
+            _get_event_time(signal),
+        )
         for name, is_set in values.items()
         if is_set is not None
     }
+
+
+def _get_event_time(signal: Signal) -> int:
+    return signal.event_at if signal.tier == "deterministic" and signal.event_at < signal.ingested_at else 0
 
 
 def resolve_flags(value: StateName, sources: Iterable[FlagReports], now: int) -> AgentFlags:
@@ -61,7 +76,7 @@ def resolve_flags(value: StateName, sources: Iterable[FlagReports], now: int) ->
     newest: FlagReports = {}
     for reports in sources:
         for name, flag in reports.items():
-            if name not in newest or flag.since > newest[name].since:
+            if name not in newest or flag.reported_at > newest[name].reported_at:
                 newest[name] = flag
     limit = newest.get("usage_limited", _NO_REPORT)
     # Agents show the end of a limit only to the minute, and the text stays on the screen after the reset.

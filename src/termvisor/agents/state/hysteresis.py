@@ -1,8 +1,9 @@
 """Decide when to believe a state shown on the screen (hysteresis).
 
-A dialog or an error is believed at once, work only if the pane also changes. Rest is believed after a delay, because
-agents pause while they work. An unknown screen ends work ``demoted_after`` the last screen that showed it, whether or
-not the pane still changes: nothing is running merely because no end was seen.
+A dialog or an error is believed at once, work only if the pane also changes. Rest is believed once two screens show it
+and the pane is quiet, because agents pause while they work; without work before, after a longer delay. A dialog that
+two screens no longer show is over, even if the pane changes. An unknown screen ends work ``demoted_after`` the last
+screen that showed it, whether or not the pane still changes: nothing is running merely because no end was seen.
 """
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from termvisor.model.ids import SignalId
 
 REST_STATES: tuple[StateName, ...] = ("idle", "completed")
 WAITING_STATES: tuple[StateName, ...] = ("waiting_approval", "waiting_input")
+BUSY_STATES: tuple[StateName, ...] = ("running", *WAITING_STATES)
 
 
 class SourceStatement(Struct, frozen=True, kw_only=True):
@@ -32,6 +34,8 @@ class ScreenHistory(Struct, frozen=True, kw_only=True):
 
     before: SourceStatement | None = None
     """The last believed statement before the current one."""
+    was_busy: bool = False
+    """That was work or a dialog, or an unknown screen after it."""
     moved_at: int | None = None
     interval: int = 0
     is_confirmed: bool = False
@@ -50,15 +54,21 @@ def is_settled(statement: SourceStatement, history: ScreenHistory, now: int, thr
 
 
 def _is_resting(statement: SourceStatement, history: ScreenHistory, now: int, thresholds: Thresholds) -> bool:
-    """Return True after the rest delay, or ``demoted_after`` if the pane keeps changing (a clock, a status line)."""
+    """Return True after the rest delay, or ``demoted_after`` if the pane keeps changing (a clock, a status line).
+
+    After a dialog the pane need not be quiet: the dialog is gone, so the agent no longer waits for an answer.
+    """
     delay = compute_rest_delay(history, thresholds)
     held_for = now - statement.since
     is_quiet = history.moved_at is None or now - history.moved_at >= delay
-    return held_for >= delay and (is_quiet or held_for > thresholds.demoted_after)
+    has_answered = history.before is not None and history.before.state in WAITING_STATES
+    return held_for >= delay and (is_quiet or has_answered or held_for > thresholds.demoted_after)
 
 
 def compute_rest_delay(history: ScreenHistory, thresholds: Thresholds) -> int:
-    return max(thresholds.idle_after, thresholds.looks_until_idle * history.interval)
+    """Return how long rest must be shown. Between two screens there is one interval."""
+    shortest = thresholds.ended_after if history.was_busy else thresholds.idle_after
+    return max(shortest, (thresholds.looks_until_idle - 1) * history.interval)
 
 
 def list_statement_deadlines(statement: SourceStatement, history: ScreenHistory, thresholds: Thresholds) -> list[int]:

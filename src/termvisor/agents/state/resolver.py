@@ -148,14 +148,36 @@ def _count_subtasks(readings: Sequence[SourceReading], now: int, thresholds: Thr
 
 
 def _is_overtaken(native: SourceReading, screen: SourceReading, thresholds: Thresholds) -> bool:
-    """Return True if an incomplete source missed an end: it is silent, and the screen has disagreed for long."""
-    if _is_end_refined_by_screen(native, screen) or _is_dialog_missed(native, screen):
+    """Return True if an incomplete source missed an end.
+
+    That is so if the screen showed the reported state and left it afterwards, or has disagreed for long.
+    """
+    if _is_end_refined_by_screen(native, screen, thresholds) or _is_dialog_missed(native, screen):
         return True
     # An interrupt or a denied dialog fires no hook, so work reported by such a source may have ended unnoticed. An
     # end that it reported is never revoked.
     if not native.source.has_holes or native.statement is None or native.state in (*REST_STATES, "error"):
         return False
-    return _measure_disagreement(native.statement.at, native, screen) >= thresholds.recovered_after
+    if _has_left_state(native, screen):
+        return True
+    is_unended = native.source.blurs_ends and native.has_begun_compaction
+    limit = thresholds.idle_after if is_unended else thresholds.recovered_after
+    # A turn that began after an error is shown below it, so the screen would no longer end with the error.
+    limit = thresholds.ended_after if screen.state == "error" else limit
+    return _measure_disagreement(native.statement.at, native, screen) >= limit
+
+
+def _has_left_state(native: SourceReading, screen: SourceReading) -> bool:
+    """Return True if the screen agreed with the source and has shown another state since the source's last report.
+
+    A screen that never showed the reported state proves nothing: the rules may not know how this version shows it. But
+    a dialog that the source missed is over once the screen no longer shows it.
+    """
+    before, statement = screen.slot.screen_history.before, native.statement
+    if before is None or statement is None or is_compatible_state(screen.state, native.state):
+        return False
+    is_missed = native.source.misses_dialogs and before.state in WAITING_STATES and before.since > statement.at
+    return (is_missed or is_compatible_state(before.state, native.state)) and screen.since > statement.at
 
 
 def _is_superseded(native: SourceReading, other: SourceReading) -> bool:
@@ -169,11 +191,17 @@ def _is_superseded(native: SourceReading, other: SourceReading) -> bool:
     )
 
 
-def _is_end_refined_by_screen(native: SourceReading, screen: SourceReading) -> bool:
-    """Return True if the source reports all ends alike and the screen has since shown which kind of end it was."""
+def _is_end_refined_by_screen(native: SourceReading, screen: SourceReading, thresholds: Thresholds) -> bool:
+    """Return True if the source reports all ends alike and the screen has since shown which kind of end it was.
+
+    Two short turns may end in the same way before a screen shows the work between them: then the end that is shown is
+    as old as the first, and one that is still shown a moment after the last report counts.
+    """
     is_end = native.source.blurs_ends and native.state in REST_STATES
     is_other_end = screen.state != native.state and is_compatible_state(screen.state, native.state)
-    return is_end and is_other_end and screen.since >= native.since
+    if not is_end or not is_other_end or screen.statement is None:
+        return False
+    return screen.since >= native.since or screen.statement.at >= native.since + thresholds.settled_after
 
 
 def _is_dialog_missed(native: SourceReading, screen: SourceReading) -> bool:

@@ -22,6 +22,7 @@ from termvisor.agents.state.flags_and_subtasks import (
     list_flag_deadlines,
 )
 from termvisor.agents.state.hysteresis import (
+    BUSY_STATES,
     WAITING_STATES,
     ScreenHistory,
     SourceStatement,
@@ -64,6 +65,8 @@ class SourceSlot(Struct, frozen=True, kw_only=True):
     """Consecutive screens without an agent."""
     rule: str = ""
     """The rule that the last screen matched."""
+    captures: dict[str, str] = {}
+    """What that rule captured when it last captured anything."""
 
 
 class SourceSlots(Struct, frozen=True, kw_only=True):
@@ -105,6 +108,8 @@ def _update_slot(
     is_screen = signal.tier == "heuristic" and signal.kind in ("state", "no_agent")
     statement = _merge_statement(slot.statement, signal, thresholds)
     is_new = statement is not None and slot.statement is not None and statement.since != slot.statement.since
+    rule = str(signal.payload.get("rule") or "") if is_screen else slot.rule
+    captures = collect_captures(signal) if is_screen else {}
     return replace(
         updated,
         cursor=position,
@@ -115,8 +120,18 @@ def _update_slot(
         subtasks=apply_subtask_list(slot.subtasks, signal, position),
         title=slot.title if signal.title is None else signal.title,
         misses=slot.misses + 1 if signal.kind == "no_agent" else 0 if signal.kind == "state" else slot.misses,
-        rule=str(signal.payload.get("rule") or "") if is_screen else slot.rule,
+        rule=rule,
+        captures=captures or (slot.captures if rule == slot.rule else {}),
     )
+
+
+def collect_captures(signal: Signal) -> dict[str, str]:
+    """Return what the rule of a screen captured; the program's version beside it comes from the banner."""
+    return {
+        key: str(value)
+        for key, value in signal.payload.items()
+        if key not in ("rule", "version") and value not in (None, "")
+    }
 
 
 def _merge_statement(last: SourceStatement | None, signal: Signal, thresholds: Thresholds) -> SourceStatement | None:
@@ -141,8 +156,11 @@ def _update_screen_history(slot: SourceSlot, signal: Signal, thresholds: Thresho
     last, history = slot.statement, slot.screen_history
     is_same = last is not None and last.state == (signal.state or "unknown")
     was_settled = last is not None and is_settled(last, history, signal.ingested_at, thresholds)
+    before = last if was_settled and not is_same else history.before
     return ScreenHistory(
-        before=last if was_settled and not is_same else history.before,
+        before=before,
+        was_busy=before is not None
+        and (before.state in BUSY_STATES or (before.state == "unknown" and history.was_busy)),
         moved_at=max((at for at in (history.moved_at, signal.moved_at) if at is not None), default=None),
         interval=signal.look_interval,
         is_confirmed=is_same and was_settled,
@@ -170,6 +188,12 @@ class SourceReading(Struct, frozen=True, kw_only=True):
         return self.statement.since if self.statement is not None else 0
 
     @property
+    def has_begun_compaction(self) -> bool:
+        """Return True if its last report is the start of a compaction."""
+        flag = self.slot.flags.get("compacting")
+        return flag is not None and flag.is_set and self.statement is not None and flag.since >= self.statement.at
+
+    @property
     def sort_key(self) -> tuple[int, int, int, str]:
         """The smallest key is believed: by rank, then precedence, then the newest."""
         return self.source.rank, get_precedence(self.state), -self.since, self.source.name
@@ -187,6 +211,17 @@ def find_last_dialog_time(source_slots: SourceSlots) -> int:
     slot = source_slots.slots.get("screen", EMPTY_SLOT)
     statements = (slot.statement, slot.screen_history.before)
     return max((one.at for one in statements if one is not None and one.state in WAITING_STATES), default=0)
+
+
+def has_turn_started(source_slots: SourceSlots, agent: str, since: int, thresholds: Thresholds) -> bool:
+    """Return True if the agent has itself reported work or a dialog that began after ``since``."""
+    for name, slot in source_slots.slots.items():
+        source = thresholds.find_source(agent, name)
+        # A turn may already be over: its end is then the last statement.
+        statements = (slot.statement, slot.previous_statement) if source and source.tier == "deterministic" else ()
+        if any(one is not None and one.state in BUSY_STATES and one.since >= since for one in statements):
+            return True
+    return False
 
 
 def is_compatible_state(one: StateName, other: StateName) -> bool:

@@ -25,6 +25,9 @@ class Thresholds(Struct, frozen=True, kw_only=True):
     pending_for: int = 10 * SECOND_NS
     max_pending_signals: int = 1000
     idle_after: int = 4 * SECOND_NS
+    """How long rest must be shown if nothing else was shown before."""
+    ended_after: int = 2 * SECOND_NS
+    """How long rest must be shown after work or a dialog: the time between two screens of an active pane."""
     looks_until_idle: int = 2
     moved_within: int = 8 * SECOND_NS
     """A screen that shows work is believed if the pane changed within this time."""

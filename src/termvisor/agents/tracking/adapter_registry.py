@@ -36,6 +36,12 @@ class AdapterRegistry:
         """Replace the screen rules of all adapters."""
         self.adapters = {name: apply_screen_rules(one, rules) for name, one in self.adapters.items()}
 
+    def reload(self) -> None:
+        """Load the adapters again with the next use."""
+        for name in ("adapters", "_declared_sources"):
+            self.__dict__.pop(name, None)
+        self._agents_by_command.clear()
+
     @property
     def sources(self) -> dict[str, tuple[EvidenceSource, ...]]:
         """The sources of each agent; the empty name has those of all other agents."""
@@ -57,6 +63,10 @@ class AdapterRegistry:
 
     def find_process(self, agent: str, processes: Sequence[ProcessInfo]) -> ProcessInfo | None:
         return self._call_adapter(agent, lambda one: one.find_process(processes), None)
+
+    def get_package_names(self, agent: str) -> tuple[str, ...]:
+        """Return the names of the packages that contain the agent's program; optional for adapters."""
+        return self._call_adapter(agent, lambda one: tuple(map(str, getattr(one, "package_names", ()))), ())
 
     def match_command(self, command: str) -> str:
         """Return the agent whose program has this name, as the multiplexer reports it; empty if there is none."""

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.sources.process_scanner import PaneProcessScanner
+from termvisor.agents.sources.program_version import ProgramVersionFinder
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
 from termvisor.agents.tracking.tracker import AgentTracker
 from termvisor.bus import Subscription
@@ -104,6 +106,9 @@ class AgentDiscovery:
         """Called before an exit is submitted, so that the output before it is read first."""
         self.has_unread_end: Callable[[AgentProcess], bool] = lambda agent_process: False
         """Return True if the agent's last output has not passed the terminal and the recorder yet."""
+        self.has_restored_terminal: Callable[[PaneId], bool] = lambda pane: False
+        """Return True if the program in the pane took back the terminal modes that it had set."""
+        self._version_finder = ProgramVersionFinder()
         self._scan_states: dict[PaneId, _PaneScanState] = {}
         self._followed_agents: dict[RuntimeId, AgentProcess] = {}
         self._unread_exits: dict[RuntimeId, AgentExited] = {}
@@ -129,6 +134,7 @@ class AgentDiscovery:
                 continue
             if event.kind == "pane_gone":
                 self._scan_states.pop(event.pane, None)
+                await self._submit_facts(self._take_unread_exits(event.pane))
                 # The agent may have exited just before, in which case its session ended because the pane was closed.
                 if event.pane in self._tracker.agents_by_pane or event.pane in self._tracker.state.sessions.abrupt_ends:
                     await self._submit_facts([PaneClosed(at=event.at, pane=event.pane)])
@@ -145,11 +151,13 @@ class AgentDiscovery:
             self.flush_output(agent.pane)
             self._urgent_panes.add(agent.pane)
         for agent in exited:
-            # The scan after the next output, which is later than the agent's last one, ends the others.
-            if self.has_unread_end(agent):
-                self._unread_exits[agent.id] = exits[agent.id]
+            exit_fact = self._check_pane_closing(exits[agent.id], agent.pane)
+            # The scan after the next output, which is later than the agent's last one, or the end of the pane ends
+            # the others.
+            if self.has_unread_end(agent) or exit_fact.is_pane_closing:
+                self._unread_exits[agent.id] = exit_fact
             else:
-                self._tracker.submit_facts([exits[agent.id]])
+                self._tracker.submit_facts([exit_fact])
                 self._unfollow(agent)
 
     def _build_exit(self, agent_process: AgentProcess, exit_code: int | None) -> AgentExited:
@@ -162,6 +170,22 @@ class AgentDiscovery:
             # A pane that is killed takes the terminal from its programs, and many of them exit with code 0 then.
             is_pane_closing=bool(tty) and not os.path.exists(tty),
         )
+
+    def _check_pane_closing(self, exit_fact: AgentExited, pane: PaneId) -> AgentExited:
+        """Return the exit without a closing pane if the agent left its terminal in order.
+
+        A pane closes after its last program too. A program whose terminal was taken away can no longer print there.
+        """
+        is_closing = exit_fact.is_pane_closing and not self.has_restored_terminal(pane)
+        return replace(exit_fact, is_pane_closing=is_closing)
+
+    def _take_unread_exits(self, pane: PaneId) -> list[Fact]:
+        """Return the exits in a pane that were kept until its last output was read, which it is now."""
+        self.flush_output(pane)
+        agents = [agent for number in self._unread_exits if (agent := self._followed_agents.get(number)) is not None]
+        return [
+            self._check_pane_closing(self._unread_exits.pop(agent.id), pane) for agent in agents if agent.pane == pane
+        ]
 
     async def scan(self, active_panes: set[PaneId] | None = None) -> None:
         """Scan the active panes whose foreground program may have changed, or all panes if None."""
@@ -190,7 +214,18 @@ class AgentDiscovery:
             [fact for one in panes for fact in self._derive_facts(one, trees.get(one.pane, ()), chosen[one])]
         )
         for pane_info, candidate in chosen.items():
-            self._follow_candidate(pane_info.pane, candidate)
+            self._follow_candidate(pane_info.pane, await self._add_version(candidate))
+
+    async def _add_version(self, candidate: AgentCandidate | None) -> AgentCandidate | None:
+        """Return a new candidate with the version of its program; any other one, or a hidden process, unchanged."""
+        followed = {(one.pid, one.pid_started) for one in self._followed_agents.values()}
+        if candidate is None or candidate.process_key in followed or not candidate.process.pid_started:
+            return candidate
+        process, names = candidate.process, self._registry.get_package_names(candidate.agent)
+        started_at = compute_start_instant(process.pid_started, self._clock.now())
+        # In a thread, because it reads files, which may be on a slow disk.
+        version = await asyncio.to_thread(self._version_finder.find_version, process, names, started_at)
+        return replace(candidate, process=replace(process, version=version))
 
     def _is_due(self, pane_info: PaneInfo, active_panes: set[PaneId], now: float) -> bool:
         """Return True if the pane has to be scanned now; reads at most one file in /proc."""
@@ -243,7 +278,8 @@ class AgentDiscovery:
         if is_gone:
             exit_code = None if self.exit_watcher is None else self.exit_watcher.read_exit_code(*current_key)
             unread = self._unread_exits.pop(current.id, None)
-            return [self._build_exit(current, exit_code) if unread is None else unread]
+            exit_fact = self._build_exit(current, exit_code) if unread is None else unread
+            return [self._check_pane_closing(exit_fact, pane_info.pane)]
         # The setting `agents_disabled` may have switched its adapter off while no daemon was running. The process
         # still runs, so its session is not one to bring back.
         is_disabled = current.agent not in self._registry.adapters

@@ -40,7 +40,7 @@ class RemoteAgentDetector:
         """Return True if the screen of this pane should be scanned."""
         last = self._candidates.get(pane_info.pane)
         if not is_carrier(pane_info.command) or pane_info.shows_watched_panes:
-            self._forget_pane(pane_info.pane)
+            self._candidates.pop(pane_info.pane, None)
             return False
         return last is None or self._clock.monotonic() >= last[1] + _MIN_SCAN_INTERVAL_S
 
@@ -53,10 +53,6 @@ class RemoteAgentDetector:
         """Return the panes to capture now: never scanned, changed since, or with an agent on one screen only."""
         due = [pane_info.pane for pane_info in pane_infos if self.is_due(pane_info)]
         return [pane for pane in due if pane in self._skipped_panes or self._candidates.get(pane, ("new",))[0]]
-
-    def _forget_pane(self, pane: PaneId) -> None:
-        self._candidates.pop(pane, None)
-        self._skipped_panes.discard(pane)
 
     def scan_screen(self, pane_info: PaneInfo, screen: Screen) -> None:
         """Scan the screen of a pane without an agent."""
@@ -85,7 +81,7 @@ class RemoteAgentDetector:
         projection = self._tracker.get_projection(agent_process.id)
         is_lost = projection is not None and projection.state.presence == "unmanaged"
         if is_lost or pane_info.shows_watched_panes or not is_carrier(pane_info.command):
-            self._forget_pane(pane_info.pane)
+            self._candidates.pop(pane_info.pane, None)
             self._tracker.submit_facts([AgentExited(at=self._clock.now(), runtime=agent_process.id)])
 
     def _identify_agent(self, pane_info: PaneInfo, screen: Screen) -> str:
@@ -94,7 +90,9 @@ class RemoteAgentDetector:
             for agent in self._registry.adapters
             if (reading := self._registry.classify_screen(agent, screen))
         }
-        matches = {agent: one.confidence for agent, one in readings.items() if one.rule and one.state != "unknown"}
+        matches = {
+            agent: one.confidence for agent, one in readings.items() if one.names_agent and one.state != "unknown"
+        }
         best = max(matches, key=lambda agent: matches[agent], default="")
         title = next((agent for agent in readings if self._registry.is_title_match(agent, pane_info.title)), "")
         on_screen = best if best and (matches[best] >= _MIN_CONFIDENCE or best == title) else ""

@@ -207,10 +207,16 @@ def _merge_details(session: AgentSession, signal: Signal) -> AgentSession:
         session,
         title=(signal.title or "") if is_own_title else session.title,
         model=_get_text(payload.get("model")) or session.model,
-        version=_get_text(payload.get("version")) or session.version,
+        version=_choose_version(session, signal),
         end_reason=_END_REASONS.get(_get_text(payload.get("end_reason"))) or session.end_reason,
     )
     return apply_usage(updated, payload)
+
+
+def _choose_version(session: AgentSession, signal: Signal) -> str:
+    """Return the version of the program. What the agent reports itself replaces what was inferred."""
+    version = _get_text(signal.payload.get("version"))
+    return version if version and (signal.tier == "deterministic" or not session.version) else session.version
 
 
 def _get_text(value: Scalar) -> str:

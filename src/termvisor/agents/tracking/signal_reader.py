@@ -111,6 +111,7 @@ class SignalReader:
         if self.path_watcher is not None and watches:
             self.path_watcher.watch(agent_process.id, watches, agent_process.agent)
         self._adopt_argv_session(agent_process, process)
+        self._adopt_version(agent_process, process)
         oldest = max(agent_process.started_at, self._clock.now() - _MAX_EARLY_AGE_NS)
         for epoch, at, mark in self._early_marks.pop(agent_process.pane, ()):
             if at >= oldest:
@@ -125,6 +126,13 @@ class SignalReader:
             key = f"argv {agent_process.pid}@{agent_process.pid_started}"
             note = _build_note(agent_process, ARGV_SOURCE, self._clock.now(), key)
             self._tracker.submit_facts([replace(note, session=name)])
+
+    def _adopt_version(self, agent_process: AgentProcess, process: ProcessInfo) -> None:
+        """Use the version of the program's files until the agent reports one itself."""
+        if process.version and not self._tracker.get_version(agent_process.id):
+            key = f"version {agent_process.pid}@{agent_process.pid_started}"
+            note = _build_note(agent_process, ARGV_SOURCE, self._clock.now(), key)
+            self._tracker.submit_facts([replace(note, payload={"version": process.version})])
 
     def leave(self, agent_process: AgentProcess) -> None:
         if self._watches_by_agent.pop(agent_process.id, None) and self.path_watcher is not None:

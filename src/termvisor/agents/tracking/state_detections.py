@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from termvisor.agents.state.source_slots import SourceSlot, collect_captures
 from termvisor.clock import format_timestamp
 from termvisor.model.agent.agent_process import AgentProcess
 from termvisor.model.agent.session import AgentSession, EndReason
@@ -72,15 +73,22 @@ def detect_session_end(session: AgentSession, end_reason: EndReason | None) -> D
 
 
 def detect_screen_rule(
-    agent_process: AgentProcess, signal: Signal, previous_rule: str, find_rule: RuleLookup
+    agent_process: AgentProcess, signal: Signal, previous: SourceSlot, find_rule: RuleLookup
 ) -> Detection | None:
-    """Build the detection of a screen rule; None if the previous screen matched the same rule."""
+    """Build the detection of a screen rule; None if the previous screen showed the same.
+
+    ``previous`` is what the source reported before. The same rule with other captures, such as a new device code, is
+    another detection where the key tells them apart.
+    """
     name = signal.payload.get("rule")
-    rule = find_rule(name) if isinstance(name, str) and name != previous_rule else None
+    rule = find_rule(name) if isinstance(name, str) else None
     if rule is None or not rule.event:
         return None
-    details = {key: value for key, value in signal.payload.items() if key != "rule" and value not in (None, "")}
-    captures = {key: str(value) for key, value in details.items()}
+    captures = collect_captures(signal)
+    key = build_detection_key(rule.event, agent_process.agent, agent_process.id, captures)
+    shown_key = build_detection_key(rule.event, agent_process.agent, agent_process.id, previous.captures)
+    if name == previous.rule and (not captures or not previous.captures or key == shown_key):
+        return None
     evidence: dict[str, Scalar] = {"signal": signal.id, "source": signal.source}
     if signal.flags.resets_at is not None:
         evidence["resets_at"] = signal.flags.resets_at
@@ -98,7 +106,7 @@ def detect_screen_rule(
         context="\n".join(captures.values())[:_MAX_CONTEXT_CHARS],
         confidence=signal.confidence,
         cooldown=rule.cooldown,
-        key=build_detection_key(rule.event, agent_process.agent, agent_process.id, captures),
+        key=key,
     )
 
 

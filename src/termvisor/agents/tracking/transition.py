@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from termvisor.agents.state.published_state import compute_change, compute_state, is_same_value
 from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS, AgentKnowledge, apply_fact
 from termvisor.agents.state.resolver import find_next_change
+from termvisor.agents.state.source_slots import EMPTY_SLOT
 from termvisor.agents.state.thresholds import Thresholds
 from termvisor.agents.tracking import sessions, state_detections
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
@@ -142,11 +143,12 @@ class _Transition(Struct):
 
     def _record_signal(self, before: AgentKnowledge, agent_process_id: RuntimeId, signal: Signal) -> None:
         self.bound_signals.append((agent_process_id, signal))
-        agent_process = self.agents.get(agent_process_id)
-        if "rule" in signal.payload and agent_process is not None:
-            slot = before.source_slots.get(agent_process_id, EMPTY_SOURCE_SLOTS).slots.get(signal.source)
-            previous_rule = slot.rule if slot is not None else ""
-            found = state_detections.detect_screen_rule(agent_process, signal, previous_rule, self.config.find_rule)
+        if "rule" in signal.payload:
+            slots = before.source_slots.get(agent_process_id, EMPTY_SOURCE_SLOTS).slots
+            previous = slots.get(signal.source, EMPTY_SLOT)
+            found = state_detections.detect_screen_rule(
+                self.agents[agent_process_id], signal, previous, self.config.find_rule
+            )
             self.screen_detections += [found] if found is not None else []
         self.update_sessions(
             sessions.apply_session_signal(
@@ -203,7 +205,7 @@ class _Transition(Struct):
             last = current.state
         else:
             agent = self.agents[agent_process_id]
-            last = AgentState(runtime=agent.id, pane=agent.pane, agent=agent.agent, reason="no_signal")
+            last = AgentState(runtime=agent.id, pane=agent.pane, agent=agent.agent)
         final = replace(
             last,
             value="unknown",

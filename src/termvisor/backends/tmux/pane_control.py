@@ -26,10 +26,10 @@ from termvisor.backends.tmux.commands import (
     TmuxCommand,
     build_guard,
     generate_token,
+    is_key_name,
     parse_refusal,
     render_hidden_script,
 )
-from termvisor.backends.tmux.key_names import is_key_name
 from termvisor.backends.tmux.pane_source import TmuxServer
 from termvisor.backends.tmux.server_safety import check_hazards, parse_version
 from termvisor.clock import NS

@@ -40,7 +40,9 @@ async def notify_approvals(
                 group.create_task(_send_logged(send, notice, key))
             while True:
                 approval = await approvals.get()
-                for notice in build_notices(approval, get_channels()):
+                # A request that is repeated while it is open was announced the first time.
+                notices = build_notices(approval, get_channels()) if approval.count == 1 else []
+                for notice in notices:
                     group.create_task(_send_logged(send, notice, build_correlation(approval)))
 
 

@@ -8,11 +8,15 @@ from termvisor.actions.gate import Gate
 from termvisor.actions.notifications.notifier import Notifier, build_channels
 from termvisor.actions.permission_requests import PermissionBroker
 from termvisor.actions.policy_check import PolicyChecker, PolicyFile
+from termvisor.actions.unclaimed_requests import AGENT_GONE
+from termvisor.agents.tracking.tracker import AgentTracker
 from termvisor.daemon.acting.pane_access import FindPane, LivePaneAccess
 from termvisor.daemon.components import Components
 from termvisor.daemon.services.gate import GateComponents
 from termvisor.errors import ObjectNotFound
+from termvisor.model.action.approval import ApprovalOutcome
 from termvisor.model.agent.account import find_account
+from termvisor.model.ids import PaneId
 from termvisor.policy.path_rules import PathScope
 from termvisor.settings import get_home_folder
 
@@ -23,7 +27,8 @@ def build_gate(components: Components, find_pane: FindPane) -> GateComponents:
     own_paths = (paths.config_dir, paths.data_dir, paths.runtime_dir)
     scope = PathScope(home=get_home_folder(), own_paths=own_paths)
     policy_checker = PolicyChecker(PolicyFile(paths.policy_file), scope, clock)
-    approvals = ApprovalQueue(store, clock, components.approval_bus)
+    tracker = components.agent_tracking.tracker
+    approvals = ApprovalQueue(store, clock, components.approval_bus, lambda pane: find_request_ending(tracker, pane))
     notifier = Notifier(panes, build_channels(panes, clock), lambda: components.settings, clock)
 
     def build_launch_prefix(ref: str) -> tuple[str, ...]:
@@ -44,7 +49,9 @@ def build_gate(components: Components, find_pane: FindPane) -> GateComponents:
         clock=clock,
         hash_key=secret,
     )
-    broker = PermissionBroker(gate=gate, pending=panes.permission_requests, commander=AgentCommander(panes, clock))
+    broker = PermissionBroker(
+        gate=gate, approvals=approvals, pending=panes.permission_requests, commander=AgentCommander(panes, clock)
+    )
     return GateComponents(
         gate=gate,
         policy_checker=policy_checker,
@@ -54,3 +61,15 @@ def build_gate(components: Components, find_pane: FindPane) -> GateComponents:
         panes=panes,
         permission_broker=broker,
     )
+
+
+def find_request_ending(tracker: AgentTracker, pane: PaneId) -> ApprovalOutcome | None:
+    """Return how the permission request of the pane's agent ended; None while the agent may still wait."""
+    agent_process = tracker.find_agent_in_pane(pane)
+    if agent_process is None:
+        return ApprovalOutcome(status="elsewhere", why=AGENT_GONE, text="the agent has exited")
+    projection = tracker.get_projection(agent_process.id)
+    if projection is None or projection.state.value in ("waiting_approval", "unknown"):
+        return None
+    text = f"no longer asked: the agent is {projection.state.value.replace('_', ' ')}"
+    return ApprovalOutcome(status="elsewhere", why="no_longer_waits", text=text)

@@ -1,7 +1,8 @@
 """Give the gate access to panes: snapshots before an action, pane control, foreground signals, attached clients."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import os
+from collections.abc import Awaitable, Callable, Mapping
 
 from msgspec.structs import replace
 
@@ -10,7 +11,7 @@ from termvisor.actions.pane_snapshot import AllowCallback, PaneAgent, PaneForegr
 from termvisor.actions.permission_requests import PendingRequests
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS
-from termvisor.agents.state.source_slots import find_last_dialog_time
+from termvisor.agents.state.source_slots import find_last_dialog_time, has_turn_started
 from termvisor.backends.pane_control import AttachedClient, PaneControl
 from termvisor.backends.tmux.pane_control import TmuxPaneControl
 from termvisor.capture.server_watcher import ServerWatcher
@@ -24,7 +25,7 @@ from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
 from termvisor.model.terminal.pane import InputState, PaneActivity, PaneView
 from termvisor.system.foreground_shell import is_in_foreground, is_shell_reading
-from termvisor.system.procfs import count_children, read_start_time
+from termvisor.system.procfs import count_children, count_read_bytes, read_start_time
 from termvisor.system.tty import count_unread_bytes, find_foreground, find_foreground_group, is_busy, send_signal
 
 FindPane = Callable[[PaneId], Awaitable[PaneView | None]]
@@ -59,16 +60,14 @@ class LivePaneAccess:
         )
         if pane_state is None:
             raise NotFound(_PANE_GONE.format(pane))
-        lines = (
-            await components.pipeline.lines.read(pane, limit=preconditions.tail_lines)
-            if preconditions.tail is not None
-            else []
-        )
+        has_tail, limit = preconditions.tail is not None, preconditions.tail_lines
+        lines = await components.pipeline.lines.read(pane, limit=limit) if has_tail else []
         reader, session_control = components.pipeline.current_readers.get(pane), self.get_session_control(pane)
         undoes, pid = preconditions.undoes, pane_state.pid
         shell = reader.shells.commands_state.shells.shell if reader else ""
+        activity = _check_proof(view.activity, shell, pid)
         return PaneSnapshot(
-            view=replace(view, activity=_check_proof(view.activity, shell, pid)),
+            view=replace(view, activity=activity),
             pane_state=pane_state,
             input_place=reader.shells.activity_state.place if reader else InputState(),
             observed_at=now,
@@ -78,6 +77,7 @@ class LivePaneAccess:
             tail=tuple(line.text for line in lines),
             reservation=reservation,
             agent=self.find_agent(pane),
+            shell=shell if activity.kind == "prompt" and activity.is_proven else "",
             has_agent_server=session_control is not None,
             takes_prompts=session_control is not None and session_control.can_prompt(pane_state.title),
             undo_target=undoes,
@@ -132,16 +132,21 @@ class LivePaneAccess:
 
     async def get_server_control(self, socket: str) -> PaneControl:
         await self._components.server_supervisor.first_scan_done.wait()
-        watchers = self._components.server_supervisor.watchers
-        # Without a socket there must be only one server: a guess could start a program on the wrong one.
-        matches = [watcher for path, watcher in watchers.items() if watcher.has_started and socket in ("", path)]
+        running = {path: one for path, one in self._components.server_supervisor.watchers.items() if one.has_started}
+        matches = [one for path, one in running.items() if socket in ("", path, os.path.basename(path))]
+        if not socket:
+            # The demo is for trying things out: a program belongs on the user's own server, if there is one.
+            own = [watcher for watcher in matches if watcher.socket != self._components.paths.demo_socket]
+            matches = own or matches
         if not matches:
-            raise ObjectNotFound(f"no tmux server {socket or 'is running'}".strip(), hint="`visor health` lists them.")
+            hint = f"Running: {', '.join(running)}." if running else "Start one with `tmux new -d`."
+            raise ObjectNotFound(f"no tmux server {socket or 'is running'}".strip(), hint=hint)
+        # Of several servers one must be named: a guess could start a program on the wrong one.
         if len(matches) > 1:
             sockets = [watcher.socket for watcher in matches]
             raise AmbiguousReference(
                 f"{len(matches)} tmux servers are running",
-                hint="Name one by its socket.",
+                hint=f"Name one: `--server {os.path.basename(sockets[0])}`.",
                 details={"candidates": sockets},
             )
         return self._build_control(matches[0])
@@ -184,9 +189,20 @@ class LivePaneAccess:
             text = f"nothing was done: reservation {action.reservation} is no longer active"
             raise StaleSnapshot(text, details={"why": "not_reserved"})
 
-    def get_last_command_time(self, pane: PaneId) -> int:
+    def get_command_times(self, pane: PaneId) -> Mapping[str, int]:
         reader = self._components.pipeline.current_readers.get(pane)
-        return reader.shells.last_command_at if reader else 0
+        return reader.shells.command_times if reader else {}
+
+    def has_turn_started(self, pane: PaneId, since: int) -> bool:
+        tracker = self._components.agent_tracking.tracker
+        agent_process = tracker.find_agent_in_pane(pane)
+        if agent_process is None:
+            return False
+        slots = tracker.state.knowledge.source_slots.get(agent_process.id, EMPTY_SOURCE_SLOTS)
+        return has_turn_started(slots, agent_process.agent, since, tracker.config.thresholds)
+
+    def count_read_bytes(self, pid: int) -> int | None:
+        return count_read_bytes(pid)
 
     def find_foreground_group(self, pane: PaneId) -> int:
         location = self._components.server_supervisor.locate_pane(pane)

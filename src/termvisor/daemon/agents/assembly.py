@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.agents.adapters import loader
+from termvisor.agents.adapters.description_files import DESCRIPTIONS, get_user_folder
 from termvisor.agents.adapters.screen_classifier import ScreenRuleProvider
 from termvisor.agents.sources.agent_servers import AgentServers
 from termvisor.agents.sources.hook_spool import HookSpool, SpoolPosition
@@ -28,6 +29,7 @@ from termvisor.capture.server_supervisor import ServerSupervisor
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.clock import Clock
 from termvisor.detection.packs.loader import list_screen_rules, load_cached_packs
+from termvisor.detection.packs.rule_match import find_banner_version
 from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
 from termvisor.model.agent.signal import ReadPosition
 from termvisor.model.ids import MuxPaneId, PaneId
@@ -57,6 +59,12 @@ class AgentTracking(Struct):
         )
         self.transcript_recorder.is_enabled = settings.agent_transcripts
 
+    def reload_descriptions(self, paths: Paths, settings: Settings) -> None:
+        """Read the files that describe agents again."""
+        DESCRIPTIONS.use_folder(get_user_folder(paths.config_dir))
+        self.adapter_registry.reload()
+        self.apply_settings(settings)
+
     def reload_screen_rules(self, paths: Paths, settings: Settings) -> None:
         """Reload the rules that classify agents' screens from disk."""
         self.adapter_registry.use_rules(build_screen_rules(paths, settings))
@@ -71,8 +79,9 @@ async def build_agent_tracking(
     store: Store, event_log: EventLog, clock: Clock, paths: Paths, settings: Settings
 ) -> AgentTracking:
     """Build agent tracking and restore the state of the earlier daemon, without starting any task."""
-    disabled, programs, rules = settings.agents_disabled, settings.agent_programs, build_screen_rules(paths, settings)
-    registry = AdapterRegistry(lambda: loader.load_adapters(disabled, programs, rules))
+    programs, rules = settings.agent_programs.values(), build_screen_rules(paths, settings)
+    DESCRIPTIONS.use_folder(get_user_folder(paths.config_dir))
+    registry = AdapterRegistry(lambda: loader.load_adapters(settings.agents_disabled, programs, rules))
     tracker = AgentTracker(store, event_log.events, clock, build_tracking_config(registry, settings))
     await tracker.restore()
     publish_event, is_enabled = event_log.events.publish, settings.agent_transcripts
@@ -137,9 +146,17 @@ def connect_capture(tracking: AgentTracking, pipeline: Pipeline, supervisor: Ser
         pane = find_pane_info(supervisor, agent_process.pane)
         return pane is not None and is_printing_in_pane(agent_process.pid, agent_process.pid_started, pane.pid)
 
+    def has_restored_terminal(pane: PaneId) -> bool:
+        # Every agent with a screen of its own switches bracketed paste on while it runs.
+        reader = pipeline.current_readers.get(pane)
+        return reader is not None and reader.shells.activity_state.place.is_paste_on is False
+
     tracking.agent_screens.get_moved_at = find_last_output
     tracking.printed_json.has_terminal = has_terminal
     tracking.agent_screens.get_seen_secrets = pipeline.get_secrets
+    tracking.agent_screens.find_banner_version = lambda agent, rows: find_banner_version(
+        pipeline.matcher.rules.values(), agent, rows
+    )
     tracking.agent_screens.get_pane_info = lambda pane: find_pane_info(supervisor, pane)
     tracking.agent_screens.list_carrier_panes = lambda: list_pane_infos(supervisor, is_carrier)
     tracking.discovery.list_panes = lambda: list_pane_infos(supervisor)
@@ -148,6 +165,7 @@ def connect_capture(tracking: AgentTracking, pipeline: Pipeline, supervisor: Ser
     pipeline.on_json_lines = tracking.printed_json.read_lines
     tracking.discovery.flush_output = pipeline.read_pane_now
     tracking.discovery.has_unread_end = tracking.printed_json.has_unread_end
+    tracking.discovery.has_restored_terminal = has_restored_terminal
     pipeline.matcher.find_presences = tracking.tracker.list_presences
     tracking.transcript_recorder.find_detections = pipeline.matcher.detect_in_message
     tracking.tracker.config = replace(tracking.tracker.config, find_rule=pipeline.matcher.find_rule)

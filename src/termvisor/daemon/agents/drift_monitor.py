@@ -11,6 +11,7 @@ from termvisor.agents.tracking.transition import TrackingOutcome
 from termvisor.daemon.components import Components
 from termvisor.model.agent.agent_process import AgentProcess
 from termvisor.model.agent.evidence import AgentDrift, DriftKind
+from termvisor.model.agent.program_version import ProgramVersion, classify_version
 from termvisor.model.agent.state import AgentState
 from termvisor.model.ids import RuntimeId
 
@@ -24,6 +25,10 @@ _SCREEN_SOURCE = "screen"
 _MIN_DIALOG_NS = 3 * SECOND_NS
 # Consecutive unrecognized dialogs that count as drift: a single one may just be a new kind of dialog.
 _MIN_UNSEEN_DIALOGS = 3
+# Screens, none of which was recognized, that count as drift without native signals: a single one may be a menu.
+_MIN_STRANGE_SCREENS = 3
+# Capabilities that need no proof by a recording: that a process was recognized, and how it is observed.
+_PROVEN_CAPABILITIES = frozenset({"recognise", "event_driven", "polling_required"})
 
 
 class DriftMonitor:
@@ -91,13 +96,15 @@ class DriftMonitor:
 
     def _find_drifts_of(self, agent_process: AgentProcess) -> list[AgentDrift]:
         tracker, now = self._components.agent_tracking.tracker, self._components.clock.now()
-        version = tracker.get_version(agent_process.id)
-        recorded = list_recorded_versions(agent_process.agent)
+        program = self.describe_program(agent_process)
         slots = tracker.state.knowledge.source_slots.get(agent_process.id, EMPTY_SOURCE_SLOTS)
-        drifts: list[tuple[DriftKind, int]] = find_drift(slots, agent_process.agent, now, tracker.config.thresholds)
-        if version and recorded and version not in recorded:
+        is_never_recognized = program.screens == program.strange_screens >= _MIN_STRANGE_SCREENS
+        drifts: list[tuple[DriftKind, int]] = find_drift(
+            slots, agent_process.agent, now, tracker.config.thresholds, is_never_recognized=is_never_recognized
+        )
+        if program.status == "unseen":
             drifts.insert(0, ("unseen_version", agent_process.started_at))
-        if self._unseen_dialogs.get((agent_process.agent, version), 0) >= _MIN_UNSEEN_DIALOGS:
+        if self._unseen_dialogs.get((agent_process.agent, program.version), 0) >= _MIN_UNSEEN_DIALOGS:
             drifts.append(("unseen_dialogs", agent_process.started_at))
         return [
             AgentDrift(
@@ -105,19 +112,44 @@ class DriftMonitor:
                 kind=kind,
                 pane=agent_process.pane,
                 runtime=agent_process.id,
-                version=version,
                 since=since,
-                recorded=recorded,
+                program=program,
             )
             for kind, since in drifts
         ]
 
+    def describe_program(self, agent_process: AgentProcess) -> ProgramVersion:
+        """Return the version of an agent, whether it was recorded, and what is unproven without that."""
+        tracking, agent = self._components.agent_tracking, agent_process.agent
+        version, recorded = tracking.tracker.get_version(agent_process.id), list_recorded_versions(agent)
+        status, counts = classify_version(version, recorded), tracking.agent_screens.get_screen_counts(agent_process.id)
+        return ProgramVersion(
+            version=version,
+            status=status,
+            recorded=recorded,
+            unproven=() if status == "recorded" else self._list_unproven(agent_process),
+            screens=counts.seen,
+            strange_screens=counts.strange,
+        )
 
-def find_drift(source_slots: SourceSlots, agent: str, now: int, thresholds: Thresholds) -> list[tuple[DriftKind, int]]:
+    def _list_unproven(self, agent_process: AgentProcess) -> tuple[str, ...]:
+        """Return what the adapter claims to recognize, except signals if the process has reported a state by itself."""
+        tracking, agent = self._components.agent_tracking, agent_process.agent
+        adapter = tracking.adapter_registry.adapters.get(agent)
+        slots = tracking.tracker.state.knowledge.source_slots.get(agent_process.id, EMPTY_SOURCE_SLOTS)
+        native = {one.name for one in adapter.sources if one.tier == "deterministic"} if adapter is not None else set()
+        has_signals = any(slot.statement is not None for name, slot in slots.slots.items() if name in native)
+        claims = adapter.capabilities - _PROVEN_CAPABILITIES if adapter is not None else frozenset()
+        return tuple(sorted(claims - {"signals"} if has_signals else claims))
+
+
+def find_drift(
+    source_slots: SourceSlots, agent: str, now: int, thresholds: Thresholds, *, is_never_recognized: bool = False
+) -> list[tuple[DriftKind, int]]:
     """Return the kinds of drift, each with the time when it began.
 
     A user may open an unknown menu, and an agent may think for a long time without a signal. So a mismatch counts only
-    if it lasts, and only while another source continues to report.
+    if it lasts, and only while another source continues to report, or if none of its screens was ever recognized.
     """
     screen = source_slots.slots.get(_SCREEN_SOURCE)
     statement = screen.statement if screen is not None else None
@@ -127,7 +159,7 @@ def find_drift(source_slots: SourceSlots, agent: str, now: int, thresholds: Thre
     native = [one for one in readings if one.source.tier == "deterministic" and one.slot.statement is not None]
     drifts: list[tuple[DriftKind, int]] = []
     is_reporting = any(one.slot.heard_at >= statement.since for one in native)
-    if statement.state == "unknown" and now - statement.since >= MIN_DRIFT_NS and is_reporting:
+    if statement.state == "unknown" and now - statement.since >= MIN_DRIFT_NS and (is_reporting or is_never_recognized):
         drifts.append(("strange_screens", statement.since))
     shown = next((one for one in readings if one.source.name == _SCREEN_SOURCE and one.is_usable), None)
     # Only counts if no native source reports work: some sources are known to miss the end of it.

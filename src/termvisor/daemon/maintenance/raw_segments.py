@@ -14,12 +14,14 @@ from termvisor.capture import raw_log
 from termvisor.capture.sealing import SealResult, remove_leftovers
 from termvisor.clock import Clock
 from termvisor.daemon.maintenance.progress import MaintenanceProgress
-from termvisor.model.ids import EpochId
+from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.maintenance import MaintenanceRun
 from termvisor.ops.render.text import pluralize
 from termvisor.settings import Paths, Settings
 from termvisor.store import Store
 from termvisor.system.worker import stream_worker
+
+_MAX_NAMED_PANES = 8
 
 
 class SegmentSealer:
@@ -29,6 +31,8 @@ class SegmentSealer:
         self._store, self._paths, self._clock, self._settings = store, paths, clock, settings
         self.problem = ""
         """Why the last segment could not be sealed, as text for users."""
+        self.damage = ""
+        """Which panes lack bytes in the raw log, as text for users."""
 
     async def preview(self) -> MaintenanceRun:
         """Report what a round would seal if it ran now."""
@@ -57,6 +61,8 @@ class SegmentSealer:
 
     async def _list_sealable(self) -> list[raw_log.StoredSegment]:
         inventory = await take_inventory(self._store, self._paths.raw_dir)
+        missing = await asyncio.to_thread(raw_log.count_missing_bytes, inventory.segments, inventory.epoch_progress)
+        self.damage = _describe_missing_bytes(missing)
         return [segment for segment in inventory.list_sealable() if self._needs_sealing(segment)]
 
     def _needs_sealing(self, segment: raw_log.StoredSegment) -> bool:
@@ -76,6 +82,17 @@ class SegmentSealer:
                 yield result
         if count < len(segments):
             yield SealResult(error="the worker process exited early")
+
+
+def _describe_missing_bytes(missing: Mapping[PaneId, int]) -> str:
+    if not missing:
+        return ""
+    named = [f"{pane} ({pluralize(missing[pane], 'byte')})" for pane in sorted(missing)[:_MAX_NAMED_PANES]]
+    more = f" and {len(missing) - len(named)} more" if len(missing) > len(named) else ""
+    return (
+        f"another program cut or deleted raw segments of pane {', '.join(named)}{more}: replay and `visor export --raw`"
+        " lack these bytes; their text is stored unless `visor list-gaps` shows a gap `log_truncated`"
+    )
 
 
 def _remove_temporary_files(raw_dir: str) -> None:

@@ -43,7 +43,7 @@ class MaintenanceScheduler:
     @property
     def problem(self) -> str:
         """The error of the last round as text for users; empty if there was none."""
-        return self._last_error or self._sealer.problem
+        return self._last_error or self._sealer.problem or self._sealer.damage
 
     async def run(self) -> None:
         await self._run_logged(self._retention_clock.save)

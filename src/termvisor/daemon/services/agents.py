@@ -10,6 +10,9 @@ from msgspec import Struct
 
 from termvisor.agents.adapters import loader
 from termvisor.agents.adapters.adapter import Adapter
+from termvisor.agents.adapters.command_line import find_program_names
+from termvisor.agents.adapters.described.adapter import DescribedAdapter
+from termvisor.agents.adapters.description_files import DESCRIPTIONS
 from termvisor.agents.adapters.loader import list_recorded_versions
 from termvisor.agents.state.explain import explain_state
 from termvisor.agents.state.identification import build_handshake_signature, identify_agent
@@ -24,7 +27,7 @@ from termvisor.daemon.agents.assembly import find_pane_info, list_pane_infos
 from termvisor.daemon.agents.drift_monitor import DriftMonitor
 from termvisor.daemon.components import Components
 from termvisor.model.agent.agent_process import AgentProcess, AgentSignature, SignatureInputs
-from termvisor.model.agent.agent_view import AgentKind, AgentView
+from termvisor.model.agent.agent_view import AgentKind, AgentView, PaneProgram
 from termvisor.model.agent.attention import find_need
 from termvisor.model.agent.evidence import AgentDrift, EvidenceSource, SourceHealth, StateExplanation
 from termvisor.model.agent.hooks import ToolFinished
@@ -33,6 +36,7 @@ from termvisor.model.agent.session import AgentSession
 from termvisor.model.agent.signal import Signal
 from termvisor.model.agent.state import AgentState, StateChange
 from termvisor.model.ids import PaneId, SignalId
+from termvisor.system.foreground_shell import is_in_foreground, is_shell_name
 
 _SELF_IDENTIFIED_BINDINGS = ("managed_deterministic_fresh", "managed_deterministic_stale")
 """Entries per cache before it is cleared."""
@@ -91,6 +95,22 @@ class AgentService:
         """Return every known agent program, including disabled ones."""
         return [self._build_kind(adapter) for adapter in loader.load_adapters()]
 
+    async def find_program(self, pane: PaneId) -> PaneProgram | None:
+        """Return the outermost program in the foreground of a pane that is not a shell; None if there is none."""
+        pane_info = find_pane_info(self._components.server_supervisor, pane)
+        scanner = self._components.agent_tracking.processes
+        processes = (await scanner.scan({pane: pane_info.pid}))[pane] if pane_info is not None else ()
+        for process in processes:
+            if pane_info is not None and is_in_foreground(process.pid, pane_info.pid) and process.argv:
+                name, script = find_program_names(process)
+                if not is_shell_name(name):
+                    return PaneProgram(name=name, script=script)
+        return None
+
+    async def list_description_problems(self) -> list[str]:
+        """Return the problems with files that describe agents."""
+        return list(map(str, DESCRIPTIONS.agents.problems))
+
     async def list_drifts(self) -> list[AgentDrift]:
         """Return how running agents deviate from what their adapters expect."""
         return self.drift_monitor.find_drifts()
@@ -113,6 +133,8 @@ class AgentService:
             is_enabled=adapter.name in registry.adapters,
             failures=registry.failure_counts.get(adapter.name, 0),
             recorded=list_recorded_versions(adapter.name),
+            start=adapter.description.start if isinstance(adapter, DescribedAdapter) else (),
+            is_described=isinstance(adapter, DescribedAdapter),
         )
 
     def _build_view(self, agent_process: AgentProcess) -> AgentView:
@@ -130,6 +152,7 @@ class AgentService:
             needs_action=need is not None and need.is_action,
             session=self._find_session(agent_process),
             signature=self._identify(state),
+            program=self.drift_monitor.describe_program(agent_process),
         )
 
     def _find_session(self, agent_process: AgentProcess) -> AgentSession | None:

@@ -13,7 +13,7 @@ from termvisor.actions.policy_check import PolicyChecker
 from termvisor.actions.undo import build_inverse, find_undoable_action
 from termvisor.bus import Subscription
 from termvisor.clock import Clock
-from termvisor.errors import StaleSnapshot
+from termvisor.errors import NeedsApproval, Refused, StaleSnapshot, VisorError
 from termvisor.model.action.action import Action, Actor, AnswerAgent, Release, Reserve
 from termvisor.model.action.approval import Approval, ApprovalAnswer, Permit, PermitGrant, Reservation, Verdict
 from termvisor.model.action.audit import AuditEntry, AuditFilter, ChainBreak, HashChainEntry
@@ -33,6 +33,9 @@ class GatePreview(Struct, frozen=True, kw_only=True):
     refused: str = ""
     """Code of the first failed precondition; empty if all hold."""
     refused_text: str = ""
+    code: str = ""
+    """Code of the error that the action would end with; empty if it would be executed."""
+    hint: str = ""
 
 
 class GateComponents(Struct):
@@ -68,12 +71,29 @@ class GateService:
     async def preview(self, action: Action, preconditions: Preconditions) -> GatePreview:
         """Return the verdict without executing, asking, counting or logging anything."""
         verdict, refused, path = await self._gate_components.gate.preview(action, self.actor, preconditions)
+        # In the order of the gate: a denial, a failed precondition, then the request for approval.
+        error: VisorError | None = None
+        if verdict.answer == "deny":
+            error = Refused(verdict.why)
+        elif refused is not None:
+            error = refused.build_error()
+        elif verdict.answer == "ask":
+            error = NeedsApproval(verdict.why, hint="A user must approve it: the call itself opens the request.")
         return GatePreview(
             verdict=verdict,
             path=tuple(path),
             refused=refused.why if refused else "",
             refused_text=refused.text if refused else "",
+            code=error.code if error else "",
+            hint=error.hint if error else "",
         )
+
+    async def find_repeated(self, action: Action, preconditions: Preconditions) -> Outcome | None:
+        """Return the outcome of the first call with this idempotency key, which `run` would return; None if it is new.
+
+        Raises the error of `run` if the key belongs to another action, or the first call was refused.
+        """
+        return await self._gate_components.gate.find_repeated(action, preconditions)
 
 
 class ApprovalService:
@@ -92,10 +112,21 @@ class ApprovalService:
         return await self._store.approvals.find(approval_id)
 
     async def answer(
-        self, approval_id: int, answer: ApprovalAnswer, grant: PermitGrant | None = None, *, after: int | None = None
+        self,
+        approval_id: int,
+        answer: ApprovalAnswer,
+        grant: PermitGrant | None = None,
+        *,
+        after: int | None = None,
+        reason: str = "",
     ) -> Approval:
         """Answer a request. Raises BadRequest if it does not exist, Conflict if it is no longer open."""
-        return await self._gate_components.approvals.answer(approval_id, answer, self._actor, grant, after=after)
+        queue = self._gate_components.approvals
+        return await queue.answer(approval_id, answer, self._actor, grant, after=after, reason=reason)
+
+    def is_awaited(self, approval_id: int) -> bool:
+        """Return True if a caller or an agent's dialog waits for the answer, so that its outcome is known soon."""
+        return self._gate_components.approvals.is_awaited(approval_id)
 
     def subscribe(self) -> AbstractContextManager[Subscription[Approval]]:
         return self._gate_components.approvals.updates.subscribe()

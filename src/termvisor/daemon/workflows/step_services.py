@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from termvisor.daemon.components import Components
 from termvisor.errors import BadRequest, ConfigError
 from termvisor.model.action.action import Action, Actor
-from termvisor.model.action.approval import Verdict
+from termvisor.model.action.approval import ApprovalOutcome, Verdict
 from termvisor.model.action.audit import AuditEntry, AuditFilter
 from termvisor.model.action.outcome import DeliveryRecord, Outcome
 from termvisor.model.action.preconditions import Preconditions
@@ -66,8 +66,11 @@ class WorkflowGate:
         for approval in await self._store.approvals.list():
             if f"{approval.correlation}.".startswith(f"{correlation}."):
                 # None if it was answered or expired in the meantime.
-                withdrawn = await self._store.approvals.withdraw(approval.id)
+                withdrawn = await self._store.approvals.withdraw(approval.id, _RUN_ENDED)
                 self._get_gate_components().approvals.updates.publish(withdrawn or approval)
+
+
+_RUN_ENDED = ApprovalOutcome(status="elsewhere", why="run_ended", text="its workflow run has ended")
 
 
 class WorkflowSessions:

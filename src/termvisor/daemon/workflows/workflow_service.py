@@ -91,7 +91,7 @@ class WorkflowService:
         """Set once the outcomes of sends that an earlier daemon left open are known."""
 
     async def run(self) -> None:
-        """Run the engine until cancelled, starting once the panes and the outcomes of open sends are known."""
+        """Run the workflow engine until cancelled, starting once panes are listed and unfinished sends are resolved."""
         # A run is cancelled with its pane, and which panes are gone is unknown before the first scan.
         await self._components.server_supervisor.first_scan_done.wait()
         # A resumed step looks up its delivery, whose outcome must be known by then.
@@ -130,7 +130,7 @@ class WorkflowService:
         """Start a run. Raises WorkflowNotFound, or Conflict (without ``force``) if the pane has no matching trigger."""
         registered = self._get_workflow(workflow)
         if self._get_mode(workflow) == "off":
-            hint = f"`visor config set workflow_modes {workflow}=ask` enables it."
+            hint = f"`visor config set workflows.{workflow} ask` enables it."
             raise NotPermitted(f"workflow {workflow} is off", hint=hint)
         return await self.engine.start_run(await self._prepare_run(registered, pane, actor, force=force))
 

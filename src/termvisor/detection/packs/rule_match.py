@@ -5,6 +5,7 @@ scanner, the rule tester and lint.
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 
@@ -14,6 +15,8 @@ from termvisor.model.detection.rule import Rule
 
 WINDOW_LINES = 4
 """Maximum number of lines that a match of a `stream` rule may span."""
+# Scopes of rules that match printed text.
+_TEXTS = ("line", "stream")
 _BOUND_PATTERN = re.compile(r"\s*(>=|<=|==|!=|>|<)?\s*(\d+(?:\.\d+)*)\s*")
 _VERSION_PATTERN = re.compile(r"\d+(?:\.\d+)*")
 # For each operator, the results of comparing the version with the bound that satisfy it.
@@ -43,6 +46,14 @@ def find_match_ending_after(rule: Rule, text: str, after: int = 0) -> re.Match[s
     if not has_anchor(rule, text):
         return None
     return next((match for match in compile_pattern(rule.pattern).finditer(text) if match.end() > after), None)
+
+
+def find_banner_version(rules: Iterable[Rule], agent: str, rows: Sequence[str]) -> str:
+    """Return the version in the banner that an agent prints at its start; empty if no row shows one."""
+    text = "\n".join(rows)
+    banners = (rule for rule in rules if rule.agent == agent and rule.event == "session.start" and rule.scope in _TEXTS)
+    versions = (span.captures.get("version", "") for rule in banners if (span := find_match(rule, text)) is not None)
+    return next((version for version in versions if version), "")
 
 
 def has_anchor(rule: Rule, text: str) -> bool:

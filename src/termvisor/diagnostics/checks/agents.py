@@ -1,6 +1,10 @@
 """Agent checks: our hooks are installed, and running agents match the recorded versions, screens and signals."""
 
+from collections.abc import Iterable
+
 from termvisor.diagnostics.checks.check import BuiltinCheck, CheckContext, CheckFinding, InstalledHooks
+from termvisor.model.agent.agent_view import AgentView
+from termvisor.model.ids import PaneId
 
 _SETUP_HINT = "Run `visor setup agents` to install or update them; `--remove` removes them."
 _DRIFT_HINT = (
@@ -42,18 +46,37 @@ def find_hook_problems(installed_hooks: InstalledHooks) -> list[str]:
 class AgentDriftCheck(BuiltinCheck):
     name = "agent_drift"
     doc = (
-        "All running agents have versions with test recordings, their screens and dialogs are recognized, and none has"
-        " stopped sending signals while its screen changes."
+        "The version of every running agent is known and has test recordings, or lies between two that have; its"
+        " screens and dialogs are recognized, and none has stopped sending signals while its screen changes."
     )
 
     async def run(self, context: CheckContext) -> CheckFinding:
-        drifts = await context.list_drifts()
-        if drifts is None:
+        drifts, agents = await context.list_drifts(), await context.list_agents()
+        if drifts is None or agents is None:
             return self.report("skip", "no daemon is running")
-        if not drifts:
-            return self.report("ok", "all running agents match their recordings")
-        panes: dict[str, list[int]] = {}
-        for drift in drifts:
-            panes.setdefault(f"{drift.agent} {drift.description}", []).append(drift.pane)
-        problems = [f"{what} (pane {', '.join(map(str, numbers))})" for what, numbers in panes.items()]
-        return self.report("warn", "; ".join(problems), _DRIFT_HINT)
+        problems = [(f"{drift.agent} {drift.description}", drift.pane) for drift in drifts]
+        problems += [
+            (f"{view.state.agent} {view.program.description}", view.state.pane)
+            for view in agents
+            if view.program.status == "unknown"
+        ]
+        if problems:
+            return self.report("warn", "; ".join(_group_by_pane(problems)), _DRIFT_HINT)
+        versions = _group_by_pane((_format_version(view), view.state.pane) for view in agents)
+        listed = f": {', '.join(versions)}" if versions else ""
+        return self.report("ok", f"all running agents match their recordings{listed}")
+
+
+def _group_by_pane(findings: Iterable[tuple[str, PaneId]]) -> list[str]:
+    """Return each text once, with all its panes."""
+    panes: dict[str, list[int]] = {}
+    for text, pane in findings:
+        panes.setdefault(text, []).append(pane)
+    return [f"{text} (pane {', '.join(map(str, numbers))})" for text, numbers in panes.items()]
+
+
+def _format_version(view: AgentView) -> str:
+    """Format as `codex 0.166.0`, or `gemini 0.50.0, between recorded versions`."""
+    suffixes = {"between_recorded": ", between recorded versions", "no_recordings": ", without recordings"}
+    version = f" {view.program.version}" if view.program.version else ""
+    return f"{view.state.agent}{version}{suffixes.get(view.program.status, '')}"

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, Protocol
 from msgspec import Struct
 
 from termvisor.clock import Clock
+from termvisor.model.agent.agent_view import AgentView
 from termvisor.model.agent.evidence import AgentDrift
 from termvisor.model.agent.hooks import HookedFile
 from termvisor.model.health import HealthStatus
@@ -57,6 +58,9 @@ class CheckContext(LocalCheckContext, Protocol):
 
     async def list_drifts(self) -> Sequence[AgentDrift] | None:
         """List how running agents differ from their recordings."""
+
+    async def list_agents(self) -> Sequence[AgentView] | None:
+        """List the running agents."""
 
     async def read_newest_event_time(self) -> int | None:
         """Return the time of the newest stored event."""

@@ -11,7 +11,7 @@ from termvisor.diagnostics.checks.check import BuiltinCheck, CheckContext, Check
 from termvisor.errors import ConfigError
 from termvisor.model.action.readonly_program import ACCOUNT_USAGE, CODE_SEARCH, SESSION_BY_ID
 from termvisor.redaction import redact
-from termvisor.settings import load_settings
+from termvisor.settings import find_old_forms, load_settings
 from termvisor.system.files import find_trust_problem
 from termvisor.system.subprocesses import is_installed
 from termvisor.system.worker import run_worker
@@ -38,6 +38,9 @@ class ConfigCheck(BuiltinCheck):
             if pattern in crashing:
                 message = f"redact_patterns: {pattern!r} {crashing[pattern]}"
                 return self.report("warn", message, _SLOW_PATTERN_HINT)
+        if any(find_old_forms(context.paths.config_file)):
+            message = f"{context.paths.config_file} has settings in an earlier form"
+            return self.report("warn", message, "`visor config validate` shows the new form.")
         return self.report("ok", f"{context.paths.config_file} is valid")
 
 

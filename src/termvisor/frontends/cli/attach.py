@@ -19,13 +19,13 @@ from termvisor.protocol import command_protocol
 from termvisor.settings import get_environment, resolve_paths
 
 
-class _AttachAnswer(msgspec.Struct):
+class AttachAnswer(msgspec.Struct):
     data: AttachResult | None = None
 
 
 def run_attach(args: AttachArgs) -> int:
     return attach_terminal(
-        ("attach", *render_arguments(args)), lambda answer: msgspec.json.decode(answer, type=_AttachAnswer).data
+        ("attach", *render_arguments(args)), lambda answer: msgspec.json.decode(answer, type=AttachAnswer).data
     )
 
 
@@ -37,7 +37,9 @@ def attach_terminal(argv: tuple[str, ...], read_target: Callable[[bytes], Attach
     paths = resolve_paths()
     ensure_running(paths)
     output: list[bytes] = []
-    request = command_protocol.CommandRequest((argv[0], "--json", *argv[1:]), False, os.getcwd(), detect_terminal())
+    request = command_protocol.CommandRequest(
+        (argv[0], "--json", "--full", *argv[1:]), False, os.getcwd(), detect_terminal()
+    )
     status = fast_client.exchange(paths.daemon_socket, request, lambda _kind, data: output.append(data))
     if status < 0:
         raise Unavailable("the daemon closed the connection before it answered")

@@ -52,15 +52,15 @@ def _read_to_end(descriptor: int) -> bytes:
 
 
 class ConfirmationRequest:
-    """What to ask the user: the text to show, the id of an approval request, and a text to edit.
+    """What to ask the user: the text to show, the id of an approval request, a text to edit, the option that confirms.
 
     If only ``text`` is set, the user edits it without confirming anything.
     """
 
-    __slots__ = ("number", "shown", "text")
+    __slots__ = ("consent", "number", "shown", "text")
 
-    def __init__(self, shown: bytes, number: bytes = b"", text: bytes = b""):
-        self.shown, self.number, self.text = shown, number, text
+    def __init__(self, shown: bytes, number: bytes = b"", text: bytes = b"", consent: bytes = b""):
+        self.shown, self.number, self.text, self.consent = shown, number, text, consent or b"--yes"
 
     def build_prompt(self) -> bytes:
         if not self.number:
@@ -97,7 +97,7 @@ def _ask_decision(
         write_all(2, question.shown + question.build_prompt())
         answer = os.read(0, 4096).strip().lower()
         if answer in (b"y", b"yes"):
-            return request.with_consent()
+            return request.with_consent(question.consent.decode())
         if answer in (b"s", b"session") and question.number:
             return request.with_consent("--yes-for-session")
         if answer not in (b"e", b"edit") or not question.text:

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from termvisor.client import daemon_process
 from termvisor.client.daemon_process import ensure_running, fetch_hello, is_running, stop_daemon
+from termvisor.clock import SystemClock
 from termvisor.daemon.lifecycle import find_recorder_pid, stop_recorder
 from termvisor.errors import ConfigError
 from termvisor.frontends.cli.fast_client import write_all
@@ -15,7 +16,11 @@ from termvisor.frontends.cli.terminal_info import detect_terminal
 from termvisor.frontends.demo import server
 from termvisor.frontends.demo.scenes import DEMO_SCENES
 from termvisor.frontends.tui import live_table
-from termvisor.settings import Paths, Settings, load_settings, resolve_paths
+from termvisor.ops.panes.list_panes import choose_columns
+from termvisor.ops.render.table import render_table
+from termvisor.ops.render.text import RenderOptions, wrap_lines
+from termvisor.protocol.command_protocol import TerminalInfo
+from termvisor.settings import Paths, Settings, get_home_folder, load_settings, resolve_paths
 from termvisor.system.instance_lock import find_other_runtime_folder
 from termvisor.system.retry import wait_until
 
@@ -23,8 +28,8 @@ NOT_RUNNING_STATUS = 3
 """Exit status of `status` if no daemon is running, as service managers expect (LSB)."""
 # Without this wait, the first table would show only some of the demo's panes.
 _DEMO_TIMEOUT_S = 5.0
-_CAPTURE_TIMEOUT_S = 2.0
-"""Seconds to let a new daemon capture its panes before they are listed once."""
+_STATES_TIMEOUT_S = 2.0
+"""Seconds to let a new daemon capture its panes and recognize their agents before the first table."""
 
 
 class UpCommandArgs(Struct, frozen=True, kw_only=True):
@@ -37,38 +42,45 @@ def run_up(args: UpCommandArgs) -> int:
     """Start the daemon if needed and show all panes: live in a terminal, once elsewhere."""
     paths = resolve_paths()
     settings = load_settings(paths)
-    was_running = is_running(paths)
-    daemon = ensure_running(paths)
+    ensure_running(paths)
     if args.demo_if_empty and _count_panes(paths) == 0:
         server.start_demo(paths, settings)
         wait_until(lambda: _count_panes(paths) >= len(DEMO_SCENES), _DEMO_TIMEOUT_S, interval_s=0.1)
+    wait_until(lambda: _has_known_states(paths), _STATES_TIMEOUT_S, interval_s=0.1)
     terminal = detect_terminal()
     if terminal.is_terminal and os.isatty(0) and not args.once:
         live_table.run_live_table(paths, args.interval, colour=terminal.colour)
     else:
-        if not was_running:
-            wait_until(lambda: _has_captured_all(paths), _CAPTURE_TIMEOUT_S, interval_s=0.1)
-        view = live_table.build_view(paths, terminal)
-        write_all(1, "\n".join([view.head, "", view.title, *view.rows, "", view.foot, ""]).encode())
-    write_all(1, render_still_running(paths, daemon.pid).encode())
+        write_all(1, _render_once(paths, terminal).encode())
+    write_all(1, wrap_lines(render_still_running(paths), detect_terminal().width).encode())
     return 0
 
 
-def render_still_running(paths: Paths, daemon_pid: int) -> str:
-    """Return the last line: the processes that keep running, and how to stop them."""
-    recorder = find_recorder_pid(paths)
+def _render_once(paths: Paths, terminal: TerminalInfo) -> str:
+    """Return the cost line and the table, in the order of the live table."""
+    view = live_table.fetch_view(paths)
+    options = RenderOptions(
+        width=terminal.width, colour=terminal.colour, now=SystemClock().now(), home=get_home_folder()
+    )
+    table = render_table(choose_columns(view.panes), view.panes, options) or view.empty
+    return wrap_lines(f"{view.head}\n\n{table}\n\n{view.summary}\n", terminal.width)
+
+
+def render_still_running(paths: Paths) -> str:
+    """Return the last line: the processes that run now, and how to stop them."""
+    hello, recorder = fetch_hello(paths), find_recorder_pid(paths)
     parts = [
-        f"daemon (pid {daemon_pid})",
+        *([f"daemon (pid {hello.pid})"] if hello is not None else []),
         *([f"recorder (pid {recorder})"] if recorder is not None else []),
         *(["demo tmux server"] if server.is_running(paths) else []),
     ]
+    if not parts:
+        return "Nothing is running any more; `visor up` starts it again.\n"
     return f"Still running: {', '.join(parts)}. Stop with `visor down`.\n"
 
 
-def _has_captured_all(paths: Paths) -> bool:
-    """Return True once every pane is captured. Until then, uncaptured panes appear only as gaps."""
-    panes = live_table.call_daemon(paths, "list_panes")["items"]
-    return all(pane["heard_by"] != "none" and pane["activity"]["kind"] != "gap" for pane in panes)
+def _has_known_states(paths: Paths) -> bool:
+    return live_table.has_known_states(live_table.fetch_view(paths), SystemClock().now())
 
 
 def _count_panes(paths: Paths) -> int:

@@ -1,6 +1,7 @@
 """Handle a command line that the daemon did not answer: run it in this process, or start the daemon and retry."""
 
 import asyncio
+import os
 from contextlib import aclosing
 from typing import Any, NoReturn, cast
 
@@ -10,11 +11,11 @@ from termvisor.client.daemon_process import ensure_running
 from termvisor.clock import SystemClock
 from termvisor.errors import Unavailable, VisorError
 from termvisor.frontends.cli import fast_client
-from termvisor.frontends.cli.terminal_info import has_controlling_terminal
 from termvisor.ops.api.dispatch import CHUNK_KINDS, CommandContext, dispatch_command_line, find_operation
 from termvisor.ops.api.services import LocalServices, Services
 from termvisor.protocol import command_protocol
 from termvisor.settings import resolve_paths
+from termvisor.system.process_origin import ORIGIN_VARIABLES, find_doubt, read_origin
 
 
 def run_without_daemon(request: command_protocol.CommandRequest, reason: int) -> int:
@@ -37,9 +38,15 @@ def _needs_daemon(request: command_protocol.CommandRequest) -> bool:
     except VisorError:
         return False
     # What a program changes passes the gate. A person may need to repair settings with which no daemon starts.
-    if operation.is_local(words) and operation.list_changes and (request.is_robot or not has_controlling_terminal()):
+    if operation.is_local(words) and operation.list_changes and (request.is_robot or not _is_run_by_person()):
         return True
     return not (operation.is_local(words) or operation.works_without_daemon)
+
+
+def _is_run_by_person() -> bool:
+    # Without a daemon no agents are known; what the process itself shows is judged as the daemon does.
+    origin = read_origin(os.getpid(), ORIGIN_VARIABLES)
+    return origin is not None and find_doubt(origin, (), uid=os.getuid()) is None
 
 
 def _start_daemon_and_send(request: command_protocol.CommandRequest) -> int:
@@ -58,7 +65,11 @@ def _run_locally(services: Services, request: command_protocol.CommandRequest) -
     output = fast_client.OutputRouter(request)
     status = asyncio.run(_dispatch(services, request, output))
     retry = output.build_retry(lambda _aside: None)
-    return status if retry is None else _run_locally(services, retry)
+    if retry is None:
+        return status
+    # What was only shown before is a change now, so the daemon is asked about it like about any other command.
+    answered = fast_client.send_command(resolve_paths().daemon_socket, retry)
+    return answered if answered >= 0 else run_without_daemon(retry, answered)
 
 
 async def _dispatch(

@@ -96,7 +96,7 @@ class OutputRouter:
             return None
         from termvisor.frontends.cli.client_input import ConfirmationRequest, ask_user
 
-        parts = (self._requested_inputs.get(kind, b"") for kind in (b"q", b"n", b"t"))
+        parts = (self._requested_inputs.get(kind, b"") for kind in (b"q", b"n", b"t", b"c"))
         return ask_user(self._request, ConfirmationRequest(*parts), send_aside)
 
     @property

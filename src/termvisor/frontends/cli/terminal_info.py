@@ -23,15 +23,6 @@ def detect_terminal(environ: "Mapping[str, str] | None" = None, descriptor: int 
     )
 
 
-def has_controlling_terminal() -> bool:
-    """Return True if this process belongs to a terminal, wherever its input and output go."""
-    try:
-        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
-    except OSError:  # ENXIO without a terminal
-        return False
-    return True
-
-
 def choose_colour_mode(environ: "Mapping[str, str]") -> str:
     """Return the setting `colour` from the environment, else from the config file if it exists."""
     mode = environ.get("VISOR_COLOUR") or ("never" if environ.get("NO_COLOR") else "")

@@ -35,9 +35,9 @@ class AgentLook(Struct, frozen=True, kw_only=True):
     head: tuple[str, ...]
     prompt: str
     interrupted: str
-    render_footer: Callable[[str, str, int], tuple[list[str], int]]
-    """Takes the seconds of work, the typed text and the width. Returns the rows below the conversation and the index of
-    the row with the cursor."""
+    render_footer: Callable[[str, str, list[str], int], tuple[list[str], int]]
+    """Takes the seconds of work, the typed text, the queued prompts and the width. Returns the rows below the
+    conversation and the index of the row with the cursor."""
     working: str = ""
     """Escape sequence sent when the agent starts to work."""
     resting: str = ""
@@ -50,6 +50,7 @@ class FakeConversation:
         self._look, self._size = look, size
         self._rows = list(look.head)
         self._typed = ""
+        self._queue: list[str] = []
 
     def add_prompt(self, task: str) -> None:
         self._rows += ["", f"{self._look.prompt} {task}"]
@@ -58,13 +59,20 @@ class FakeConversation:
         self._rows += ["", *rows]
 
     def work(self, seconds: int) -> ScriptPart:
-        """Show work for some seconds; return False if interrupted."""
+        """Show work for some seconds; return False if interrupted. A prompt typed meanwhile is queued."""
         yield self._look.working, 0.0
-        for second in range(seconds):
-            keys = yield self._render_screen(f"{second}"), 1.0
-            if _ESCAPE in split_keys(keys):
+        second = 0
+        while second < seconds:
+            keys = split_keys((yield self._render_screen(f"{second}"), 1.0))
+            if _ESCAPE in keys:
                 self._rows += [self._look.interrupted]
+                # What was queued returns to the composer, so that the agent rests.
+                self._typed, self._queue = " ".join([*self._queue, self._typed]).strip(), []
                 return False
+            for key in keys:
+                if prompt := self._type(key):
+                    self._queue.append(prompt)
+            second += not keys
         return True
 
     def ask(self, dialog: Callable[[int, int], list[str]], choices: int) -> ScriptPart:
@@ -83,8 +91,10 @@ class FakeConversation:
     def wait_for_prompt(self) -> Generator[ScreenBeat, bytes, str | None]:
         """Return the next prompt; empty after a while without keys, None to exit.
 
-        There is no timeout while a prompt is being typed.
+        There is no timeout while a prompt is being typed. Queued prompts come first.
         """
+        if self._queue:
+            return self._queue.pop(0)
         yield self._look.resting, 0.0
         exit_presses = 0
         while True:
@@ -95,22 +105,25 @@ class FakeConversation:
                 exit_presses = exit_presses + 1 if key == _CTRL_C and not self._typed else 0
                 if exit_presses == self._look.exit_presses:
                     return None
-                if key == _ENTER and self._typed.strip():
-                    prompt, self._typed = self._typed.strip(), ""
+                if prompt := self._type(key):
                     return None if prompt in _EXIT_COMMANDS else prompt
-                self._type(key)
 
-    def _type(self, key: bytes) -> None:
+    def _type(self, key: bytes) -> str:
+        """Take a key; return the prompt that Enter submits, else an empty text."""
+        if key == _ENTER:
+            prompt, self._typed = self._typed.strip(), ""
+            return prompt
         if key == _BACKSPACE:
             self._typed = self._typed[:-1]
         elif key in _CLEAR_KEYS:
             self._typed = ""
         elif key >= b" ":
             self._typed += key.decode("utf-8", "replace")
+        return ""
 
     def _render_screen(self, at: str) -> str:
         width, _ = self._size()
-        foot, row = self._look.render_footer(at, self._typed, width)
+        foot, row = self._look.render_footer(at, self._typed, self._queue, width)
         return self._compose_screen(foot, row, 3 + len(self._typed))
 
     def _compose_screen(self, foot: list[str], row: int, column: int) -> str:
@@ -187,14 +200,20 @@ def _render_dialog(command: str, selected: int, width: int) -> list[str]:
     return [*head, *marked, "", " Esc to cancel · Tab to amend"]
 
 
-def _render_claude_footer(at: str, typed: str, width: int) -> tuple[list[str], int]:
+def _render_claude_footer(at: str, typed: str, queue: list[str], width: int) -> tuple[list[str], int]:
     rule, keys = "─" * width, "esc to interrupt" if at else "? for shortcuts"
     work = [f"✽ Pondering… ({at}s)" if at else ""]
-    return [*work, "", rule, f"❯ {typed}", rule, f"  ⏸ manual mode on · {keys} · ← for agents"], 3
+    if queue:
+        work = [*(f"❯ {prompt}" for prompt in queue), "  ctrl+x ctrl+s to send now", "", *work]
+    composer = typed or ("Press up to edit queued messages" if queue else "")
+    foot = ["", rule, f"❯ {composer}", rule, f"  ⏸ manual mode on · {keys} · ← for agents"]
+    return [*work, *foot], len(work) + 2
 
 
-def _render_codex_footer(at: str, typed: str, _width: int) -> tuple[list[str], int]:
+def _render_codex_footer(at: str, typed: str, queue: list[str], _width: int) -> tuple[list[str], int]:
     work = [f"• Working ({at}s • esc to interrupt)", "", ""] if at else ["", ""]
+    if queue:
+        work[-1:] = ["• Messages to be submitted after next tool call", *(f"  ↳ {prompt}" for prompt in queue), ""]
     foot = ["", "  demo-model default · ~/kingfisher", "  ← for agents · ? for shortcuts"]
     return [*work, f"› {typed or 'Ask Codex to do anything'}", *foot], len(work)
 

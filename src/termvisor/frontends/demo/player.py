@@ -31,7 +31,8 @@ def play_agent(script: AgentScript, read_keys: Callable[[float | None], bytes]) 
         text, seconds = next(script)
         while True:
             _write_stdout(text)
-            text, seconds = script.send(read_keys(seconds))
+            # A beat without time is followed by another screen, which the keys are for.
+            text, seconds = script.send(b"" if seconds == 0 else read_keys(seconds))
 
 
 def _write_stdout(text: str) -> None:

@@ -1,23 +1,30 @@
-"""Run the live table of `visor up`: fetch the panes and the daemon's resource usage, paint them, wait for a key.
+"""Run the live table of `visor up`: fetch the panes and requests, paint them, act on keys.
 
-It keeps running while the daemon restarts. Invariant: it never paints more rows than fit; on a short screen, header
-and footer are dropped before panes.
+It keeps running while the daemon restarts. Requests are answered and panes are entered by the same operations as on the
+command line, so that the daemon sees the user at this terminal.
 """
 
 from typing import Any
 
-from msgspec import Struct, convert
+import msgspec
+from msgspec import convert
 from msgspec.structs import replace
 
 from termvisor.client.connection import connect_if_running
-from termvisor.clock import SystemClock
+from termvisor.clock import SystemClock, parse_timestamp
 from termvisor.errors import Unavailable, VisorError
 from termvisor.frontends.cli import fast_client
+from termvisor.frontends.cli.attach import AttachAnswer, choose_tmux_command
+from termvisor.frontends.tui import pane_table
+from termvisor.frontends.tui.pane_table import TableState, TableView
 from termvisor.frontends.tui.raw_terminal import NAVIGATION_KEYS, KeyDecoder, RawTerminal
-from termvisor.ops.render.text import format_bytes, pluralize, sanitize
+from termvisor.ops.approvals.inbox import InboxListing
+from termvisor.ops.panes.list_panes import PaneListing, render_summary, render_text
+from termvisor.ops.render.text import RenderOptions, format_bytes, pluralize, sanitize, sanitize_lines, shorten
 from termvisor.ops.system.health import HealthReport
 from termvisor.protocol.command_protocol import CommandRequest, TerminalInfo
-from termvisor.settings import Paths
+from termvisor.settings import Paths, get_environment, get_home_folder
+from termvisor.system.subprocesses import run_and_capture
 
 TABLE_KEYS = NAVIGATION_KEYS | {
     b"k": "up",
@@ -27,20 +34,21 @@ TABLE_KEYS = NAVIGATION_KEYS | {
     b"\x1bOF": "end",
     b"\x1b[4~": "end",
     b"G": "end",
+    b"\r": "enter",
+    b"\n": "enter",
+    b"a": "approve",
+    b"d": "deny",
+    b"y": "yes",
+    b"n": "no",
+    b"/": "filter",
+    b"?": "help",
 }
 _HOME, _CLEAR_LINE, _CLEAR_REST = "\x1b[H", "\x1b[K", "\x1b[J"
 # Terminals without synchronized updates ignore these modes.
 _SYNC_BEGIN, _SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
-
-
-class TableView(Struct, frozen=True, kw_only=True):
-    """Resource usage (``head``), column titles, pane rows and a summary (``foot``). ``problem`` replaces the head."""
-
-    head: str = ""
-    title: str = ""
-    rows: tuple[str, ...] = ()
-    foot: str = ""
-    problem: str = ""
+# A screen is classified about a second after its agent has started.
+_RECOGNITION_NS = 1_500_000_000
+_ESCAPE, _BACKSPACE = "\x1b", ("\x7f", "\x08")
 
 
 def run_live_table(paths: Paths, interval: float, *, colour: bool) -> None:
@@ -56,46 +64,142 @@ class _LiveTable:
     def __init__(self, paths: Paths, terminal: RawTerminal, colour: bool):
         self._paths, self._terminal, self._colour = paths, terminal, colour
         self._clock, self._keys = SystemClock(), KeyDecoder(TABLE_KEYS)
-        self._view, self._top, self._width = TableView(), 0, 0
+        self._view, self._state = TableView(), TableState()
+        self._has_quit = self._needs_refresh = False
 
     def run(self, interval: float) -> None:
         next_refresh = 0.0
-        while not self._terminal.is_closed:
-            width, height = self._terminal.get_size()
-            if self._clock.monotonic() >= next_refresh or width != self._width:
-                self._refresh(width)
+        while not self._terminal.is_closed and not self._has_quit:
+            if self._clock.monotonic() >= next_refresh or self._needs_refresh:
+                self._refresh()
                 next_refresh = self._clock.monotonic() + interval
-            # Panes may have closed since the last key, so limit the position again.
-            self._top = scroll_to(self._top, "", len(self._view.rows), count_visible_rows(self._view, height))
-            self._terminal.write(encode_rows(compose_rows(self._view, height, self._top)))
-            if self._handle_keys(self._terminal.wait_for_keys(next_refresh - self._clock.monotonic()), height):
-                return
+            width, height = self._terminal.get_size()
+            # Panes may have come or gone since the last key.
+            self._select("")
+            options = RenderOptions(
+                width=width, colour=self._colour, now=self._clock.now(), is_terminal=True, home=get_home_folder()
+            )
+            rows = pane_table.compose_rows(self._view, self._state, options, height)
+            self._terminal.write(encode_rows([_cut_row(row, width) for row in rows]))
+            self._handle_input(self._terminal.wait_for_keys(next_refresh - self._clock.monotonic()) or b"")
 
-    def _refresh(self, width: int) -> None:
-        self._width = width
+    def _refresh(self) -> None:
+        self._needs_refresh = False
         try:
-            self._view = build_view(self._paths, TerminalInfo(width, True, self._colour))
+            self._view = fetch_view(self._paths)
         # The daemon may be restarting. Keep the last table until it answers again.
         except (VisorError, OSError) as error:
             self._view = build_disconnected_view(self._view, error)
 
-    def _handle_keys(self, data: bytes | None, height: int) -> bool:
-        for key in self._keys.feed(data or b""):
-            if key == "quit":
-                return True
-            self._top = scroll_to(self._top, key, len(self._view.rows), count_visible_rows(self._view, height))
-        return False
+    def _select(self, key: str) -> None:
+        width, height = self._terminal.get_size()
+        panes = self._view.filter(self._state.filter)
+        page_size = pane_table.count_visible_rows(self._view, self._state, width, height)
+        selected, top = pane_table.select_row(panes, self._state, key, page_size)
+        self._state = replace(self._state, selected=selected, top=top)
+
+    def _handle_input(self, data: bytes) -> None:
+        if self._state.is_typing and not data.startswith(b"\x1b["):
+            self._state = edit_filter(self._state, data.decode("utf-8", "ignore"))
+            return
+        # Typed quickly, `/` and the text for the filter arrive together.
+        data, slash, text = data.partition(b"/")
+        # A lone Escape is not a key of the decoder, because it may begin a sequence.
+        for key in ["escape"] if data == b"\x1b" else self._keys.feed(data + slash):
+            self._handle_key(key)
+        if text:
+            self._handle_input(text)
+
+    def _handle_key(self, key: str) -> None:
+        state = self._state
+        if key == "quit":
+            self._has_quit = True
+        elif state.is_help:
+            self._state = replace(state, is_help=False)
+        elif state.question is not None:
+            self._state = replace(state, question=None, message="" if key == "yes" else "Not answered.")
+            if key == "yes":
+                self._answer(state.answer.lower(), state.question.id)
+        else:
+            self._state = replace(state, message="")
+            self._handle_table_key(key)
+
+    def _handle_table_key(self, key: str) -> None:
+        state = self._state
+        if key == "help":
+            self._state = replace(state, is_help=True)
+        elif key == "filter":
+            self._state = replace(state, is_typing=True)
+        elif key == "escape":
+            self._state = replace(state, filter="")
+        elif key == "enter" and state.selected is not None:
+            self._state = replace(state, message=self._switch_to_pane(state.selected))
+        elif key in ("approve", "deny"):
+            request = self._view.requests.get(state.selected or 0)
+            missing = "" if request else "The selected pane has no open request."
+            self._state = replace(state, question=request, answer=key.capitalize(), message=missing)
+        else:
+            self._select(key)
+
+    def _answer(self, command: str, number: int) -> None:
+        """Answer a request as `visor approve` and `visor deny` do."""
+        _status, text = self._run_command(command, str(number))
+        self._state = replace(self._state, message=text or "The daemon did not answer.")
+        self._needs_refresh = True
+
+    def _switch_to_pane(self, pane: int) -> str:
+        """Switch the user's tmux client to a pane; return what to tell the user."""
+        tmux = get_environment().get("TMUX", "")
+        if not tmux:
+            return f"This terminal is not inside tmux. `visor attach {pane}` shows the pane."
+        try:
+            status, text = self._run_command("attach", "--json", "--full", "--", str(pane))
+            attached = msgspec.json.decode(text, type=AttachAnswer).data if status == 0 else None
+            if attached is None:
+                return text
+            status, _, errors = run_and_capture(choose_tmux_command(attached, tmux))
+        except VisorError as error:
+            return f"{error.message}. `visor attach {pane}` shows the pane in another terminal."
+        return errors.decode(errors="replace").strip() if status else ""
+
+    def _run_command(self, *argv: str) -> tuple[int, str]:
+        output: list[bytes] = []
+        request = CommandRequest(argv, terminal=TerminalInfo(0, True, False))
+        status = fast_client.exchange(
+            self._paths.daemon_socket, request, lambda kind, data: output.append(data) if kind in b"oe" else None
+        )
+        return status, sanitize_lines(b"".join(output).decode("utf-8", "replace")).strip()
 
 
-def build_view(paths: Paths, terminal: TerminalInfo) -> TableView:
-    """Fetch the current table. Raises VisorError if the daemon does not answer."""
+def edit_filter(state: TableState, typed: str) -> TableState:
+    """Apply typed characters to the filter: Enter keeps it, Escape ends it."""
+    for char in typed:
+        if char in "\r\n":
+            return replace(state, is_typing=False)
+        if char == _ESCAPE:
+            return replace(state, is_typing=False, filter="")
+        if char in _BACKSPACE:
+            state = replace(state, filter=state.filter[:-1])
+        elif char.isprintable():
+            state = replace(state, filter=state.filter + char)
+    return state
+
+
+def fetch_view(paths: Paths) -> TableView:
+    """Fetch panes, open requests and resource usage. Raises VisorError if the daemon does not answer."""
     health = convert(call_daemon(paths, "health"), HealthReport)
-    lines = fetch_table(paths, terminal).split("\n")
-    title, rows, foot = lines[0], lines[1:-2], lines[-1]
-    # Without panes, the operation prints just a sentence.
-    if len(lines) < 4:
-        title, rows, foot = "", lines, pluralize(0, "pane")
-    return TableView(head=render_cost(health), title=title, rows=tuple(rows), foot=foot)
+    listing = convert(call_daemon(paths, "list_panes"), PaneListing)
+    inbox = convert(call_daemon(paths, "inbox"), InboxListing)
+    # Of several requests of a pane the oldest one comes first.
+    requests = {item.pane: item for item in reversed(inbox.items) if item.pane is not None and item.state == "open"}
+    empty = "" if listing.items else render_text(listing, RenderOptions())
+    return TableView(
+        head=render_cost(health),
+        summary=render_summary(listing.summary),
+        panes=pane_table.sort_panes(listing, requests),
+        requests=requests,
+        empty=empty,
+    )
 
 
 def build_disconnected_view(last_view: TableView, error: VisorError | OSError) -> TableView:
@@ -103,15 +207,17 @@ def build_disconnected_view(last_view: TableView, error: VisorError | OSError) -
     return replace(last_view, problem=f"{error}; waiting for the daemon (`visor daemon start` starts it)")
 
 
-def fetch_table(paths: Paths, terminal: TerminalInfo) -> str:
-    """Return the text of `visor list-panes` for this terminal."""
-    output: list[bytes] = []
-    request = CommandRequest(("list-panes",), terminal=terminal)
-    status = fast_client.exchange(paths.daemon_socket, request, lambda _kind, data: output.append(data))
-    text = b"".join(output).decode("utf-8", "replace").rstrip("\n")
-    if status:
-        raise Unavailable(text or "the daemon does not answer")
-    return text
+def has_known_states(view: TableView, now: int) -> bool:
+    """Return True once every pane is captured and its agent, if any, had time to be recognized."""
+    return all(
+        pane.heard_by != "none"
+        and pane.activity.kind != "gap"
+        and (
+            pane.state not in (None, "unknown")
+            or (now - parse_timestamp(pane.state_since or pane.first_seen_at, now)) > _RECOGNITION_NS
+        )
+        for pane in view.panes
+    )
 
 
 def call_daemon(paths: Paths, name: str) -> Any:
@@ -139,25 +245,9 @@ def render_cost(health: HealthReport) -> str:
     return " · ".join(parts)
 
 
-def count_visible_rows(view: TableView, height: int) -> int:
-    """Return the number of pane rows that fit."""
-    return max(1, height - len(_compose_header(view, height)) - _count_footer_rows(height))
-
-
-def compose_rows(view: TableView, height: int, top: int) -> list[str]:
-    """Return the rows of the screen with ``top`` as the first visible pane."""
-    shown = view.rows[top : top + count_visible_rows(view, height)]
-    rows = [*_compose_header(view, height), *shown]
-    if not _count_footer_rows(height):
-        return rows[:height]
-    blank = [""] * (height - 1 - len(rows))
-    return [*rows, *blank, _render_footer(view, top, len(shown))][:height]
-
-
-def scroll_to(top: int, key: str, count: int, page_size: int) -> int:
-    """Return the index of the first visible pane after a key press."""
-    moves = {"up": -1, "down": 1, "page_up": -page_size, "page_down": page_size, "home": -count, "end": count}
-    return max(0, min(top + moves.get(key, 0), count - page_size))
+def _cut_row(row: str, width: int) -> str:
+    # Painted rows fit already; escape sequences would be counted as text.
+    return row if "\x1b" in row else shorten(row, width)
 
 
 def encode_rows(rows: list[str]) -> bytes:
@@ -168,17 +258,3 @@ def encode_rows(rows: list[str]) -> bytes:
     clears = [*[_CLEAR_LINE] * (len(rows) - 1), _CLEAR_REST]
     body = "\r\n".join(f"{clear}{row}\x1b[0m" for clear, row in zip(clears, rows or [""], strict=True))
     return f"{_SYNC_BEGIN}{_HOME}{body}{_SYNC_END}".encode("utf-8", "replace")
-
-
-def _compose_header(view: TableView, height: int) -> list[str]:
-    rows = [view.problem or view.head, "", view.title] if height >= 8 else [view.problem or view.title]
-    return rows if height >= 3 else []
-
-
-def _count_footer_rows(height: int) -> int:
-    return 1 if height >= 5 else 0
-
-
-def _render_footer(view: TableView, top: int, shown: int) -> str:
-    position = f"{top + 1}-{top + shown} of " if shown < len(view.rows) else ""
-    return f"{position}{view.foot}   q quits, arrows and PgUp/PgDn scroll; the daemon runs until `visor down`"

@@ -39,6 +39,13 @@ class Actor(Struct, frozen=True, kw_only=True):
     """Why the caller does not count as a person; empty for a person and for the daemon."""
 
 
+def get_default_owner(actor: Actor) -> str:
+    """Return the owner of reservations whose caller names none: the person, or the program by its name or pane."""
+    if actor.kind == "human" or actor.pane is None:
+        return actor.name or f"{actor.kind}:{actor.uid}"
+    return actor.name or f"{actor.kind}:{actor.uid}:pane{actor.pane}"
+
+
 class SendText(Struct, frozen=True, kw_only=True, tag="send_text"):
     """Type a text into a pane and, unless ``enter`` is false, press Enter once the text is visible."""
 
@@ -47,6 +54,8 @@ class SendText(Struct, frozen=True, kw_only=True, tag="send_text"):
     enter: bool = True
     into_screen: bool = False
     """True if the caller confirms that the text is meant for the full-screen program."""
+    at_prompt: bool = False
+    """True if the caller asserts that the shell, which sends no marks, is at its empty prompt."""
 
 
 class SendKeys(Struct, frozen=True, kw_only=True, tag="send_keys"):
@@ -185,15 +194,29 @@ class WriteFile(Struct, frozen=True, kw_only=True, tag="write_file"):
 
 
 class WriteConfig(Struct, frozen=True, kw_only=True, tag="write_config"):
-    """Change how Termvisor works: its settings, the settings in force, or muted detections."""
+    """Change how Termvisor works: its settings, the settings in force, rules, mutes, permits, or the account in use."""
 
-    change: Literal["set", "unset", "init", "reload", "mute", "unmute"]
+    change: Literal["set", "unset", "init", "reload", "mute", "unmute", "rule", "revoke", "account"]
     name: str = ""
     value: str = ""
 
 
 class PruneData(Struct, frozen=True, kw_only=True, tag="prune_data"):
     """Delete recorded data now, as far as the retention settings allow."""
+
+
+class RestoreData(Struct, frozen=True, kw_only=True, tag="restore_data"):
+    """Replace the database, and with it the audit log, with a backup. Only a person may do that."""
+
+    file: str
+
+
+class UpdateRecords(Struct, frozen=True, kw_only=True, tag="update_records"):
+    """Change stored records without losing any: compact or index them, acknowledge detections, steer a workflow run."""
+
+    change: Literal["vacuum", "reindex", "acknowledge", "pause", "resume", "cancel", "signal"]
+    name: str = ""
+    value: str = ""
 
 
 class ExportUnredacted(Struct, frozen=True, kw_only=True, tag="export_unredacted"):
@@ -249,6 +272,8 @@ Action = (
     | WriteFile
     | WriteConfig
     | PruneData
+    | RestoreData
+    | UpdateRecords
     | ExportUnredacted
     | RunProgram
     | AskPerson
@@ -274,6 +299,8 @@ RISK_BY_ACTION_KIND: dict[str, Risk] = {
     "write_file": "destructive",
     "write_config": "process",
     "prune_data": "destructive",
+    "restore_data": "destructive",
+    "update_records": "reversible",
     "export_unredacted": "outside",
     "run_program": "process",
     "run_workflow": "process",
@@ -298,6 +325,8 @@ def assess_risk(action: Action) -> Risk:
         return "destructive"
     if isinstance(action, AnswerDialog) and action.choice == "deny":
         return "reversible"
+    if isinstance(action, UpdateRecords) and action.change in ("resume", "cancel"):
+        return "process"
     if isinstance(action, RunProgram) and find_readonly_program(action.argv, action.cwd) is not None:
         return "look"
     return RISK_BY_ACTION_KIND[get_action_kind(action)]

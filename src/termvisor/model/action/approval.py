@@ -55,6 +55,12 @@ instead. ``withdrawn``: the agent got its answer elsewhere, or exited."""
 
 ApprovalAnswer = Literal["allow", "deny", "edit"]
 
+NO_EXPIRY = 2**63 - 1
+"""``expires_at`` of a request about an agent's dialog: it stays open as long as the dialog is shown."""
+
+ANSWERED_ELSEWHERE = "answered elsewhere"
+"""Message of the cancellation that ends the wait for an approval because the agent got its answer at the pane."""
+
 # Maximum characters of a text stored in a request. The hash covers the whole text.
 MAX_SHOWN_CHARS = 4096
 
@@ -67,6 +73,17 @@ class ApprovalVote(Struct, frozen=True):
     at: int
     after: int | None = None
     """The request that must be executed before this one may be."""
+    reason: str = ""
+    """Why it was denied; the caller gets it with the denial."""
+
+
+class ApprovalOutcome(Struct, frozen=True, kw_only=True):
+    """The outcome of an answered request, or how it was settled without an answer. ``why`` is a stable code."""
+
+    status: str
+    """The status of the executed action, or `elsewhere` if the agent got its answer without this request."""
+    why: str = ""
+    text: str = ""
 
 
 class Approval(Struct, frozen=True, kw_only=True):
@@ -96,6 +113,12 @@ class Approval(Struct, frozen=True, kw_only=True):
     """The request of the same plan that must be executed before this one."""
     permit: "Permit | None" = None
     """The permit that the answer gave; known only to the caller that answered."""
+    count: int = 1
+    """How often the same caller has asked for the same action while the request was open."""
+    reason: str = ""
+    """Why it was denied, in the person's words."""
+    outcome: ApprovalOutcome | None = None
+    """Set once the answer was delivered or the agent was answered elsewhere."""
     state: ApprovalState = "open"
     voices: tuple[ApprovalVote, ...] = ()
 

@@ -11,10 +11,11 @@ from termvisor.model.ids import PaneId
 
 DeliveryStep = Literal["typing", "typed", "submitting", "submitted"]
 """Each step is stored before it is executed: ``typing`` before the first byte, ``submitting`` before Enter."""
-DeliveryStatus = Literal["delivered", "typed_not_submitted", "refused", "unknown"]
-"""``unknown``: the outcome cannot be verified, so the delivery is not retried."""
+DeliveryStatus = Literal["delivered", "queued", "typed_not_submitted", "refused", "unknown"]
+"""``queued``: a working agent shows the text in its queue. ``unknown``: the outcome cannot be verified, so the delivery
+is not retried."""
 
-OutcomeStatus = Literal["done", "delivered", "typed_not_submitted", "unknown", "suppressed", "failed"]
+OutcomeStatus = Literal["done", "delivered", "queued", "typed_not_submitted", "unknown", "suppressed", "failed"]
 """Only notifications and programs can be ``suppressed`` (intentionally not executed) or ``failed``."""
 
 AgentChannel = Literal["native", "keys"]
@@ -52,6 +53,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """None for actions that send nothing to an agent."""
     answered: ProgramOutput | None = None
     """The program's output; None if it did not exit by itself."""
+    approval: int | None = None
+    """For a denied permission request: the number of the approval request in which a person denied it."""
     is_repeated: bool = False
     """True if the key was used before: this is the first outcome, and nothing was executed now."""
 

@@ -29,7 +29,9 @@ class Preconditions(Struct, frozen=True, kw_only=True):
     into: Literal["prompt", "program"] = "prompt"
     """Whether the text is for a shell at its prompt or, explicitly, for the running program."""
     owner: str = ""
-    """The owner of the reservation under which the action runs."""
+    """The owner of the reservation under which the action runs; empty for the caller itself."""
+    overrides_reservation: bool = False
+    """A person acts although another caller has reserved the pane."""
     runtime: int | None = None
     """The id of the agent process that must be running in the pane."""
     states: frozenset[str] = frozenset()

@@ -7,6 +7,7 @@ from msgspec import Struct
 from termvisor.model.agent.agent_process import AgentProcess, AgentSignature
 from termvisor.model.agent.attention import NeedKind
 from termvisor.model.agent.evidence import StateExplanation
+from termvisor.model.agent.program_version import ProgramVersion
 from termvisor.model.agent.session import AgentSession
 from termvisor.model.agent.signal import Signal
 from termvisor.model.agent.state import AgentState
@@ -27,6 +28,7 @@ class AgentView(Struct, frozen=True, kw_only=True):
     session: AgentSession | None = None
     signature: AgentSignature = AgentSignature()
     """Why the pane was identified as running this agent."""
+    program: ProgramVersion = ProgramVersion()
 
     @property
     def began_at(self) -> int:
@@ -49,7 +51,27 @@ class AgentKind(Struct, frozen=True, kw_only=True):
     failures: int = 0
     """How often its adapter has raised since the daemon started."""
     recorded: tuple[str, ...] = ()
-    """The program versions that have recordings in the test suite."""
+    """The program versions whose states were checked with the real program."""
+    start: tuple[str, ...] = ()
+    """The command that starts a conversation; empty if it is not described."""
+    is_described: bool = False
+    """It is described by a file, which a user's file of the same name replaces."""
+
+
+class PaneProgram(Struct, frozen=True, kw_only=True):
+    """A program in a pane; ``script`` is the file that it runs if it is a runtime such as node."""
+
+    name: str
+    script: str = ""
+
+
+class DescriptionCheck(Struct, frozen=True, kw_only=True):
+    """The result of checking a file that describes an agent. ``problem`` is empty if the file can be used."""
+
+    name: str
+    problem: str = ""
+    examples: tuple[str, ...] = ()
+    """The states of its examples."""
 
 
 RecordingKind = Literal["scenes", "cast"]

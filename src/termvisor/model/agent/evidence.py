@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from termvisor.model.agent.program_version import ProgramVersion
 from termvisor.model.agent.state import AgentState, EvidenceTier, StateName
 from termvisor.model.ids import PaneId, RuntimeId, SignalId
 
@@ -32,7 +33,8 @@ class EvidenceSource(Struct, frozen=True, kw_only=True):
     blind_to: tuple[StateName, ...] = ()
     """States that it cannot report: it reports an end as `idle`, and a question as a permission request."""
     blurs_ends: bool = False
-    """It does not distinguish completed, interrupted and failed turns, so the screen decides."""
+    """It does not distinguish completed, interrupted and failed turns, nor report the end of a compaction, so the
+    screen decides."""
     misses_dialogs: bool = False
     """It does not report some dialogs (it keeps reporting running or idle), so the screen is trusted."""
     is_shared: bool = False
@@ -59,10 +61,29 @@ class SourceHealth(Struct, frozen=True, kw_only=True):
 
 
 def build_native_source(
-    name: str, rank: int, *, has_holes: bool = False, blind_to: tuple[StateName, ...] = ()
+    name: str,
+    rank: int,
+    *,
+    has_holes: bool = False,
+    misses_dialogs: bool = False,
+    blind_to: tuple[StateName, ...] = (),
 ) -> EvidenceSource:
     """Build a source in which the agent reports its own state."""
-    return EvidenceSource(name=name, tier="deterministic", rank=rank, has_holes=has_holes, blind_to=blind_to)
+    return EvidenceSource(
+        name=name,
+        tier="deterministic",
+        rank=rank,
+        has_holes=has_holes,
+        misses_dialogs=misses_dialogs,
+        blind_to=blind_to,
+    )
+
+
+def build_transcript_source(name: str, rank: int) -> EvidenceSource:
+    """Build a source for a file with the conversation of a session, which shows neither dialogs nor interrupts."""
+    return EvidenceSource(
+        name=name, tier="deterministic", rank=rank, has_holes=True, misses_dialogs=True, is_shared=True
+    )
 
 
 def build_heuristic_source(name: str, rank: int) -> EvidenceSource:
@@ -136,8 +157,8 @@ class StateExplanation(Struct, frozen=True, kw_only=True):
 
 
 DriftKind = Literal[
-    "unseen_version",  # there is no recording of this version
-    "strange_screens",  # native sources report, but no rule matches its screens
+    "unseen_version",  # it is older or newer than every recorded version
+    "strange_screens",  # no rule matches its screens, although native sources report, or none has ever matched one
     "unseen_dialogs",  # it reports waiting repeatedly, but no rule matches the dialog
     "silent_signals",  # its screen shows work, but the native sources stopped reporting
 ]
@@ -150,11 +171,13 @@ class AgentDrift(Struct, frozen=True, kw_only=True):
     kind: DriftKind
     pane: PaneId
     runtime: RuntimeId
-    version: str = ""
-    """The program version; empty if unknown."""
     since: int
-    recorded: tuple[str, ...] = ()
-    """The versions that have recordings."""
+    program: ProgramVersion = ProgramVersion()
+
+    @property
+    def version(self) -> str:
+        """The program version; empty if unknown."""
+        return self.program.version
 
     @property
     def key(self) -> tuple[str, DriftKind, str]:
@@ -166,9 +189,10 @@ class AgentDrift(Struct, frozen=True, kw_only=True):
         """Describe the drift for the user. The text follows the agent's name."""
         version = f"version {self.version}" if self.version else "unknown version"
         if self.kind == "unseen_version":
-            return f"{version} has no recordings, only {', '.join(self.recorded)}"
+            return self.program.description
         if self.kind == "strange_screens":
-            return f"{version}: no rule matches its screens, although it reports signals"
+            count = f" ({self.program.strange_screens} of {self.program.screens})" * bool(self.program.screens)
+            return f"{version}: no rule matches its screens{count}"
         if self.kind == "unseen_dialogs":
             return f"{version}: no rule matches its dialogs on the screen, only its own signals report them"
         return f"{version}: it stopped sending signals while its screen shows work"

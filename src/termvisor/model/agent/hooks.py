@@ -22,6 +22,8 @@ class HookEvents(Struct, frozen=True, kw_only=True):
     """The agent is installed if any of these is on the PATH."""
     events: tuple[str, ...] = ()
     permission_event: str = ""
+    first_versions: dict[str, str] = {}
+    """For some events, the first version that is known to accept them; older ones reject the whole settings file."""
 
 
 HOOK_EVENTS_BY_AGENT: dict[HookedAgent, HookEvents] = {
@@ -45,6 +47,12 @@ HOOK_EVENTS_BY_AGENT: dict[HookedAgent, HookEvents] = {
             "PostCompact",
         ),
         permission_event="PermissionRequest",
+        first_versions={
+            "PostToolUseFailure": "2.0.76",
+            "PermissionDenied": "2.1.112",
+            "StopFailure": "2.1.112",
+            "PostCompact": "2.1.112",
+        },
     ),
     "codex": HookEvents(
         programs=("codex",),

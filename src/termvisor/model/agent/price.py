@@ -1,14 +1,17 @@
-"""Parse the setting `agent_prices` (US dollars per million tokens of a model) and estimate costs.
+"""Prices of models, in US dollars per million tokens, each a table `[prices."<model>"]`, and estimates of costs.
 
-claude-opus-* :: 15 :: 75 :: 1.5 :: 18.75
+    [prices."claude-opus-*"]
+    input = 15
+    output = 75
 
-The prices are for input, output, cache reads and cache writes; the last two default to the input price. The first rule
-that matches a model's name applies. Prices change, so none are built in.
+Cache reads and writes (`cached`, `written`) default to the input price. The first table whose name matches a model
+applies. Prices change, so none are built in. The environment, and files of earlier versions, have lines
+`model :: input :: output :: cached :: written` instead.
 """
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from fnmatch import translate
 from functools import cache
 
@@ -20,58 +23,52 @@ from termvisor.model.agent.session import AgentSession, TokenCounts
 _TOKENS_PER_PRICE = 1_000_000
 
 
-class ModelPrice(Struct, frozen=True, kw_only=True):
-    model: str
-    """A name with ``*`` and ``?``, case-insensitive."""
+class ModelPrice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     input: float
     output: float
-    cached: float
-    written: float
-
-    def is_for_model(self, model: str) -> bool:
-        return _compile_pattern(self.model).match(model) is not None
+    cached: float | None = None
+    written: float | None = None
 
     def compute_cost(self, spent: TokenCounts) -> float:
         """Return the cost in US dollars."""
-        parts = ((getattr(spent, name), getattr(self, name)) for name in TokenCounts.__struct_fields__)
-        return float(sum(tokens * dollars for tokens, dollars in parts)) / _TOKENS_PER_PRICE
+        dollars = (self.input if price is None else price for price in (getattr(self, name) for name in PRICE_NAMES))
+        tokens = (getattr(spent, name) for name in PRICE_NAMES)
+        return float(sum(count * price for count, price in zip(tokens, dollars, strict=True))) / _TOKENS_PER_PRICE
 
 
-def parse_price_rule(text: str) -> ModelPrice:
-    """Parse a price rule. Raises ValueError with the problem."""
-    model, *prices = [part.strip() for part in text.split("::")]
+PRICE_NAMES = ModelPrice.__struct_fields__
+
+
+def parse_price_line(line: str) -> tuple[str, ModelPrice]:
+    """Return the model and its price of a line. Raises ValueError with the problem."""
+    model, *prices = [part.strip() for part in line.split("::")]
     if not model or not 2 <= len(prices) <= 4:
         raise ValueError("is not of the form `model :: input :: output :: from cache :: into cache`")
-    numbers = [_parse_dollars(one) for one in prices]
-    input_price, output_price = numbers[:2]
-    cached, written = (*numbers[2:], *[input_price] * (4 - len(numbers)))
-    return ModelPrice(model=model, input=input_price, output=output_price, cached=cached, written=written)
+    return model, ModelPrice(**dict(zip(PRICE_NAMES, map(_parse_dollars, prices), strict=False)))
 
 
-def find_price_problem(text: str) -> str:
-    """Return why a text is not a valid rule; empty if it is."""
-    try:
-        parse_price_rule(text)
-    except ValueError as error:
-        return str(error)
-    return ""
+def find_price_problem(price: ModelPrice) -> str:
+    """Return why a price is not valid; empty if it is."""
+    amounts = [amount for name in PRICE_NAMES if (amount := getattr(price, name)) is not None]
+    invalid = next((amount for amount in amounts if not 0 <= amount < math.inf), None)
+    return "" if invalid is None else f"has the price {invalid:g}, which is not a valid amount of dollars"
 
 
-def estimate_cost(prices: Sequence[ModelPrice], spent: Mapping[str, TokenCounts]) -> float | None:
+def estimate_cost(prices: Mapping[str, ModelPrice], spent: Mapping[str, TokenCounts]) -> float | None:
     """Return the cost of these tokens in US dollars; None if a model has no price."""
     costs = []
     for model, tokens in spent.items():
-        price = next((price for price in prices if price.is_for_model(model)), None)
+        price = next((price for name, price in prices.items() if _compile_pattern(name).match(model)), None)
         if price is None:
             return None
         costs.append(price.compute_cost(tokens))
     return sum(costs) if costs else None
 
 
-def add_estimated_cost(session: AgentSession, rules: Iterable[str]) -> AgentSession:
+def add_estimated_cost(session: AgentSession, prices: Mapping[str, ModelPrice]) -> AgentSession:
     """Estimate the cost of a session that has none. An agent without a price for its model reports 0."""
     usage = session.usage
-    if usage.cost or not usage.total or not (prices := [parse_price_rule(rule) for rule in rules]):
+    if usage.cost or not usage.total or not prices:
         return session
     cost = estimate_cost(prices, _list_tokens_by_model(session))
     return session if cost is None else replace(session, usage=replace(usage, cost=cost, is_estimated=True))
@@ -87,12 +84,9 @@ def _list_tokens_by_model(session: AgentSession) -> Mapping[str, TokenCounts]:
 
 def _parse_dollars(text: str) -> float:
     try:
-        number = float(text)
+        return float(text)
     except ValueError:
         raise ValueError(f"has {text[:40]!r} where a price in dollars is expected") from None
-    if not 0 <= number < math.inf:
-        raise ValueError(f"has the price {text[:40]!r}, which is not a valid amount of dollars")
-    return number
 
 
 @cache

@@ -16,6 +16,7 @@ UnknownReason = Literal[
     "target_unreachable",  # the machine it runs on cannot be reached
     "unsupported_signal",  # its signal could not be interpreted
     "unknown_screen",  # no rule matches its screen
+    "unseen_version",  # no rule matches its screen, and its version is older or newer than all recorded ones
     "no_signal",  # no signal yet, or not for long enough
     "gap",  # output is missing that may have contained another signal
 ]

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from termvisor.model.action.action import NotificationWay
+from termvisor.model.settings.units import SECONDS
 
 _WEBHOOK_URL = re.compile(
     r"(?P<scheme>https?)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?(?P<path>/[!-\"$-~]*)?"
@@ -38,11 +39,12 @@ class NotificationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fie
         tuple[str, ...],
         Meta(description="Program and arguments of the way `command`; it gets the notification as JSON on stdin."),
     ] = ()
-    notify_timeout: Annotated[float, Meta(description="Timeout of one delivery attempt, in seconds.", gt=0, le=60)] = (
-        5.0
-    )
+    notify_timeout: Annotated[
+        float, Meta(description="Timeout of one delivery attempt, in seconds.", gt=0, le=60, extra=SECONDS)
+    ] = 5.0
     notify_window: Annotated[
-        float, Meta(description="Seconds in which the same notification is not repeated.", ge=0, le=86_400)
+        float,
+        Meta(description="Seconds in which the same notification is not repeated.", ge=0, le=86_400, extra=SECONDS),
     ] = 60.0
     notify_rate: Annotated[
         int,
@@ -54,6 +56,7 @@ class NotificationSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fie
             description="No notification for a pane that you are viewing if you pressed a key within this many seconds."
             " 0: always notify.",
             ge=0,
+            extra=SECONDS,
         ),
     ] = 30.0
 

@@ -1,13 +1,15 @@
 """Settings for workflows, including the built-in workflows for compactions and usage limits.
 
-In `config.toml`, settings that start with `workflow_` may be in a table `[workflow]`.
+In `config.toml` they are in `[workflows]`, which also has the mode of each workflow, and in `[compaction]`.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, get_args
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from termvisor.model.settings.accounts import AccountSettings
+from termvisor.model.settings.units import SECONDS
 from termvisor.model.workflow import WorkflowMode
 
 WORKFLOW_MODES: tuple[WorkflowMode, ...] = get_args(WorkflowMode)
@@ -20,13 +22,14 @@ class WorkflowSettings(AccountSettings, frozen=True, kw_only=True, forbid_unknow
     """Extends the account settings (a msgspec struct can have only one base)."""
 
     compaction_prompts: Annotated[
-        tuple[str, ...],
+        dict[str, str],
         Meta(
-            description="Prompts that `handle_compaction` sends instead of the default one: `agent :: prompt`, for"
-            " example `claude_code :: Read NOTES.md again.`; `*` means all others. The prompt of a project, in"
-            " `[compaction] prompt` of its `.termvisor.toml`, has precedence."
+            description="Prompts that `handle_compaction` sends instead of the default one, by agent, in the table"
+            ' `[compaction.prompts]`; `"*"` means all others. The prompt of a project, in `[compaction] prompt` of its'
+            " `.termvisor.toml`, has precedence.",
+            extra={"line": "agent :: prompt", "example": {"claude_code": "Read NOTES.md again."}},
         ),
-    ] = ()
+    ] = field(default_factory=dict)
     pause_on_limit: Annotated[
         bool,
         Meta(
@@ -45,14 +48,14 @@ class WorkflowSettings(AccountSettings, frozen=True, kw_only=True, forbid_unknow
         str, Meta(description="Prompt for an agent whose usage limit has ended.", min_length=1, max_length=200)
     ] = "proceed."
     workflow_modes: Annotated[
-        tuple[str, ...],
+        dict[str, WorkflowMode],
         Meta(
-            description="Modes of workflows, each as `name=off`, `name=ask` or `name=on`; `*=off` is for all others."
-            " With `ask` every action requires approval. Without an entry the workflow's own default applies, mostly"
-            " `ask`.",
-            extra={"keyed": True},
+            description='Modes of workflows by name, in the table `[workflows]`: `"off"`, `"ask"` or `"on"`; `"*"` is'
+            " for all others. With `ask` every action requires approval. Without an entry the workflow's own default"
+            " applies, mostly `ask`.",
+            extra={"line": "name=mode", "keyed": True, "example": {"unstick": "off"}},
         ),
-    ] = ()
+    ] = field(default_factory=dict)
     workflow_unstick_after: Annotated[
         float,
         Meta(
@@ -60,6 +63,7 @@ class WorkflowSettings(AccountSettings, frozen=True, kw_only=True, forbid_unknow
             " 0: never.",
             ge=0,
             le=86_400,
+            extra=SECONDS,
         ),
     ] = 600.0
     workflow_max_concurrent: Annotated[
@@ -67,19 +71,19 @@ class WorkflowSettings(AccountSettings, frozen=True, kw_only=True, forbid_unknow
     ] = 3
 
 
-def resolve_workflow_mode(modes: tuple[str, ...], workflow: str, default: WorkflowMode) -> WorkflowMode:
+def resolve_workflow_mode(modes: Mapping[str, WorkflowMode], workflow: str, default: WorkflowMode) -> WorkflowMode:
     """Return the mode from the workflow's entry, else from the entry `*`, else the default."""
-    mode_by_name = dict(entry.partition("=")[::2] for entry in modes)
-    chosen = mode_by_name.get(workflow, mode_by_name.get("*", default))
-    return next((mode for mode in WORKFLOW_MODES if mode == chosen), "off")
+    return modes.get(workflow, modes.get("*", default))
 
 
-def find_mode_entry_problem(entry: str) -> str:
-    """Return the problem with an entry of `workflow_modes`, or an empty string."""
+def parse_mode_entry(entry: str) -> tuple[str, str]:
+    """Return the workflow and the mode of an entry `name=mode`. Raises ValueError with the problem."""
     name, equals, mode = entry.partition("=")
     if not equals or not name:
-        return "is not `name=mode`"
-    return "" if mode in WORKFLOW_MODES else f"has no valid mode ({', '.join(WORKFLOW_MODES)})"
+        raise ValueError("is not `name=mode`")
+    if mode not in WORKFLOW_MODES:
+        raise ValueError(f"has no valid mode ({', '.join(WORKFLOW_MODES)})")
+    return name, mode
 
 
 def find_prompt_problem(prompt: str) -> str:
@@ -94,16 +98,14 @@ def find_prompt_problem(prompt: str) -> str:
     return f"starts with {text[0]!r}, like a command" if text.startswith(_COMMAND_PREFIXES) else ""
 
 
-def find_compaction_line_problem(line: str) -> str:
-    """Return the problem with a line of `compaction_prompts`, or an empty string."""
-    agent, separator, prompt = line.partition("::")
-    if not (separator and agent.strip()):
-        return "is not `agent :: prompt`"
-    return find_prompt_problem(prompt.strip())
+def parse_compaction_line(line: str) -> tuple[str, str]:
+    """Return the agent and the prompt of a line `agent :: prompt`. Raises ValueError with the problem."""
+    agent, separator, prompt = (part.strip() for part in line.partition("::"))
+    if not (separator and agent):
+        raise ValueError("is not `agent :: prompt`")
+    return agent, prompt
 
 
 def find_compaction_prompt(settings: WorkflowSettings, agent: str) -> str:
     """Return the prompt configured for an agent, else the one for all agents, else an empty string."""
-    lines = (line.partition("::") for line in settings.compaction_prompts)
-    prompts = {name.strip(): prompt.strip() for name, _, prompt in lines}
-    return prompts.get(agent, prompts.get("*", ""))
+    return settings.compaction_prompts.get(agent, settings.compaction_prompts.get("*", ""))

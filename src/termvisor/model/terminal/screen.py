@@ -25,6 +25,8 @@ class Screen(Struct, frozen=True, kw_only=True):
     id: ScreenId = ScreenId(0)
     left_out: tuple[int, ...] = ()
     """Rows that a stored screen omits: its input area."""
+    highlights: tuple[tuple[int, str], ...] = ()
+    """Row and text of each part of a row with a background of its own; only if the capture had colours."""
 
 
 class ScreenLifetime(Struct, frozen=True):

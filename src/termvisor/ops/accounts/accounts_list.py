@@ -9,7 +9,8 @@ from termvisor.ops.accounts._account_item import AccountItem, ServiceFilter, bui
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.results import BaseListing, build_filters, count_values
-from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table, sanitize
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions, pluralize, sanitize
 
 
 class AccountsListArgs(Struct, frozen=True, kw_only=True):
@@ -46,9 +47,9 @@ COLUMNS = (
     TableColumn("SERVICE", lambda item: item.service),
     TableColumn("ACCOUNT", lambda item: sanitize(item.name), style="cyan"),
     TableColumn("LEFT", lambda item: format_percent(item.percent_remaining), style="bold"),
-    TableColumn("RESETS", lambda item: item.resets_at or "-"),
+    TableColumn("RESETS", lambda item: item.resets_at or "-", worth=5, kind="time"),
     TableColumn("STATE", lambda item: "in use" if item.in_use else "active" if item.active else "inactive"),
-    TableColumn("CREDENTIALS", lambda item: sanitize(item.credentials), can_shrink=True),
+    TableColumn("CREDENTIALS", lambda item: sanitize(item.credentials), can_shrink=True, worth=2),
 )
 
 

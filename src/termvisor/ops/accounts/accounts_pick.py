@@ -7,7 +7,8 @@ from msgspec import Meta, Struct
 from termvisor.model.agent.account import AccountCandidate, Service
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.render.text import RenderOptions, TableColumn, render_table, sanitize
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
 
@@ -38,7 +39,7 @@ async def run(services: Services, args: AccountsPickArgs) -> AccountsPickResult:
 COLUMNS = (
     TableColumn("ACCOUNT", lambda item: sanitize(item.ref), style="cyan"),
     TableColumn("VERDICT", lambda item: item.verdict, style="bold"),
-    TableColumn("WHY", lambda item: sanitize(item.why), can_shrink=True),
+    TableColumn("WHY", lambda item: sanitize(item.why), can_shrink=True, kind="sentence"),
 )
 
 

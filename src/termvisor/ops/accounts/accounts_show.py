@@ -5,7 +5,8 @@ from msgspec import Struct
 from termvisor.ops.accounts import _account_item
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.render.text import RenderOptions, TableColumn, render_table, sanitize
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions, format_time, sanitize
 
 
 class AccountsShowArgs(Struct, frozen=True, kw_only=True):
@@ -28,11 +29,11 @@ async def run(services: Services, args: AccountsShowArgs) -> AccountsShowResult:
 
 COLUMNS = (
     TableColumn("LIMIT", lambda item: sanitize(item.span), style="cyan"),
-    TableColumn("TYPE", lambda item: item.usage_type),
+    TableColumn("TYPE", lambda item: item.usage_type, worth=2),
     TableColumn("LEFT", lambda item: _account_item.format_percent(item.percent_remaining), style="bold"),
-    TableColumn("RESETS", lambda item: item.resets_at or "-"),
-    TableColumn("CHECKED", lambda item: item.checked_at),
-    TableColumn("SOURCE", lambda item: sanitize(item.source), can_shrink=True),
+    TableColumn("RESETS", lambda item: item.resets_at or "-", worth=5, kind="time"),
+    TableColumn("CHECKED", lambda item: item.checked_at, worth=3, kind="time"),
+    TableColumn("SOURCE", lambda item: sanitize(item.source), can_shrink=True, worth=1),
 )
 
 
@@ -44,7 +45,7 @@ def render_text(result: AccountsShowResult, options: RenderOptions) -> str:
         "in use": "yes" if item.in_use else "no",
         "left": _account_item.format_percent(item.percent_remaining),
         "priority": str(item.priority),
-        "last used": item.last_used or "never",
+        "last used": format_time(item.last_used or "never", options),
         "credentials": item.credentials,
         "browser profile": item.browser_profile,
         "problem": item.trouble,

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from termvisor.model.action.action import WriteConfig
 from termvisor.ops.accounts._account_item import AccountItem, AccountReference, build_account_item
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
@@ -34,10 +35,11 @@ OP = Operation(
     summary="Set the account to which usage of a service's agents is attributed.",
     doc="""The limits that an agent reports belong to the account that it runs under. An agent that was started with
 `--account`, or with its own config directory, is known by that; all others are attributed to the account in use. No
-agent is changed and nothing is logged in or out.""",
+agent is changed and nothing is logged in or out. A program needs approval.""",
     run=run,
     render_text=render_text,
     effect="change",
+    list_changes=lambda _services, args: (WriteConfig(change="account", name=args.account),),
     exit_statuses=((4, "Account not found."),),
     examples=(
         OperationExample("accounts use work", "you are logged in with this account"),

@@ -3,7 +3,7 @@
 Invariants: a pane without an agent has no state; an `unknown` state always has its reason and is never shown as idle.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -11,12 +11,14 @@ from termvisor.clock import NS, compute_seconds_between, format_timestamp
 from termvisor.model.agent.agent_process import AgentSignature, SignatureClass, SignatureInputs, SignatureReason
 from termvisor.model.agent.agent_view import AgentView
 from termvisor.model.agent.attention import NeedKind
+from termvisor.model.agent.program_version import VersionStatus
 from termvisor.model.agent.session import TokenUsage
 from termvisor.model.agent.state import AgentFlags, Confidence, EvidenceMode, Presence, StateName, UnknownReason
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.panes._pane_reference import PaneIdentity, identify_pane
 from termvisor.ops.render.results import compute_age, copy_fields, copy_values, format_optional_timestamp
-from termvisor.ops.render.text import TableColumn, format_age, pluralize
+from termvisor.ops.render.table import TableColumn
+from termvisor.ops.render.text import format_age, pluralize
 from termvisor.redaction import redact
 
 STATE_STYLES: dict[StateName, str] = {
@@ -43,6 +45,8 @@ NEED_DESCRIPTIONS: dict[NeedKind, str] = {
 class ContradictionItem(Struct, frozen=True, kw_only=True):
     """``by`` is the source that has shown ``state`` since the time ``since``."""
 
+    detail_fields: ClassVar[tuple[str, ...]] = ("since",)
+
     since: str
     age: float
     by: str
@@ -54,14 +58,14 @@ class FlagItem(Struct, frozen=True, kw_only=True):
     belong to this agent or to another one in its directory and was ignored; `explain` gives details.
     """
 
-    usage_limited: bool
-    resets_at: str | None
-    resets_in: float | None
-    compacting: bool
-    auth_needed: bool
-    subtasks: int
-    contradicted: ContradictionItem | None
-    ambiguous: bool
+    usage_limited: bool = False
+    resets_at: str | None = None
+    resets_in: float | None = None
+    compacting: bool = False
+    auth_needed: bool = False
+    subtasks: int = 0
+    contradicted: ContradictionItem | None = None
+    ambiguous: bool = False
 
 
 class AgentRow(Struct, frozen=True, kw_only=True):
@@ -71,7 +75,15 @@ class AgentRow(Struct, frozen=True, kw_only=True):
     ``reason`` says why a state is `unknown`. ``cost`` is US dollars as the agent reports it or, if
     ``cost_is_estimated``, computed from the setting `agent_prices`; null if unknown. ``signature_*`` say why the pane
     was or was not recognized as an agent: which agent its process, command, screen and title point to.
+    ``agent_version`` is the version of the running program, empty if unknown; ``agent_version_status`` says whether its
+    screens were recorded: `unseen` is older or newer than every recorded version.
     """
+
+    detail_fields: ClassVar[tuple[str, ...]] = (
+        *("presence", "runtime", "evidence_mode", "source", "confidence", "state_since", "state_version", "last_event"),
+        *("needs_action", "agent_version", "agent_version_status", "model", "tokens", "cost", "cost_is_estimated"),
+        *("context_used", "context_tokens", *AgentSignature.__struct_fields__[1:]),
+    )
 
     identity: PaneIdentity
     presence: Presence
@@ -88,8 +100,10 @@ class AgentRow(Struct, frozen=True, kw_only=True):
     last_event: str | None
     needs: NeedKind | None
     needs_action: bool
-    flags: FlagItem | None
+    flags: FlagItem = FlagItem()
     agent_title: str
+    agent_version: str
+    agent_version_status: VersionStatus | None
     model: str
     tokens: int | None
     cost: float | None
@@ -134,6 +148,8 @@ def build_agent_fields(view: AgentView, now: int) -> dict[str, Any]:
         "needs_action": view.needs_action,
         "flags": build_flag_item(state.flags, now),
         "agent_title": redact(view.title),
+        "agent_version": redact(view.program.version),
+        "agent_version_status": view.program.status,
         "model": redact(session.model) if session is not None else "",
         "tokens": usage.total,
         "cost": usage.cost,
@@ -157,7 +173,9 @@ _NO_AGENT_FIELDS: dict[str, Any] = {
     "source": "",
     "state_version": 0,
     "needs_action": False,
+    "flags": FlagItem(),
     "agent_title": "",
+    "agent_version": "",
     "model": "",
     "cost_is_estimated": False,
 }
@@ -193,10 +211,8 @@ def format_state(state: StateName | None, reason: UnknownReason | None = None) -
     return state.replace("_", " ") + (f" ({reason.replace('_', ' ')})" if reason is not None else "")
 
 
-def list_flag_labels(flag_item: FlagItem | None) -> list[str]:
+def list_flag_labels(flag_item: FlagItem) -> list[str]:
     """Return a label for each flag that is set."""
-    if flag_item is None:
-        return []
     labels = []
     if flag_item.usage_limited:
         labels.append(
@@ -231,22 +247,22 @@ def format_dollars(dollars: float | None, *, is_estimated: bool = False) -> str:
 
 AGENT_COLUMN = TableColumn("AGENT", lambda item: item.agent or "-")
 # Keep a state readable in full on narrow terminals.
-MIN_STATE_WIDTH = len("! waiting approval")
+MIN_STATE_WIDTH = len("unknown (no signal)")
 STATE_COLUMN = TableColumn(
     "STATE", format_state_cell, can_shrink=True, choose_style=get_state_style, min_width=MIN_STATE_WIDTH
 )
 AGE_COLUMN = TableColumn("AGE", lambda item: format_age(item.state_age), is_right_aligned=True)
-MODEL_COLUMN = TableColumn("MODEL", lambda item: item.model or "-", can_shrink=True, is_optional=True)
-TIER_COLUMN = TableColumn("TIER", lambda item: item.evidence_mode if item.agent else "-", is_optional=True, style="dim")
+MODEL_COLUMN = TableColumn("MODEL", lambda item: item.model or "-", can_shrink=True, worth=4)
+TIER_COLUMN = TableColumn("TIER", lambda item: item.evidence_mode if item.agent else "-", worth=1, style="dim")
 TOKENS_COLUMN = TableColumn(
-    "TOKENS", lambda item: "-" if item.tokens is None else f"{item.tokens:,}", is_right_aligned=True, is_optional=True
+    "TOKENS", lambda item: "-" if item.tokens is None else f"{item.tokens:,}", is_right_aligned=True, worth=3
 )
 CONTEXT_COLUMN = TableColumn(
     "CONTEXT",
     lambda item: "-" if item.context_used is None else f"{item.context_used:.0%}",
     is_right_aligned=True,
-    is_optional=True,
+    worth=3,
 )
-COST_COLUMN = TableColumn("COST", _format_cost, is_right_aligned=True, is_optional=True)
+COST_COLUMN = TableColumn("COST", _format_cost, is_right_aligned=True, worth=4)
 # Model, usage and evidence tier, shown if the terminal is wide enough.
 USAGE_COLUMNS = (MODEL_COLUMN, TOKENS_COLUMN, CONTEXT_COLUMN, COST_COLUMN, TIER_COLUMN)

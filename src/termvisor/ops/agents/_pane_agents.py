@@ -18,6 +18,7 @@ from termvisor.ops.render.text import suggest_name
 N = TypeVar("N", bound=str)
 # The filter `waiting` stands for both.
 _WAITING_STATES: tuple[StateName, ...] = ("waiting_approval", "waiting_input")
+_MAX_LISTED_REQUESTS = 1000
 
 
 class AgentFilterArgs(Struct, frozen=True, kw_only=True):
@@ -112,3 +113,12 @@ def list_agents_needing_action(members: Iterable[PaneWithAgent]) -> list[PaneWit
     """Return the members whose agent needs a person, most urgent first."""
     by_pane = {member.pane.id: member for member in members}
     return [by_pane[need.pane] for need in list_needs(list_agent_states(by_pane.values()))]
+
+
+async def list_open_requests(services: Services) -> dict[int, tuple[int, ...]]:
+    """Return the numbers of the agents' open permission requests by pane, oldest first."""
+    requests: dict[int, tuple[int, ...]] = {}
+    for approval in await services.gate.approvals.list(is_open=True, limit=_MAX_LISTED_REQUESTS):
+        if approval.kind == "answer_agent" and approval.pane is not None:
+            requests[approval.pane] = (*requests.get(approval.pane, ()), approval.id)
+    return requests

@@ -1,6 +1,7 @@
 """The operation `agents_list`: list the supported agent programs and their capabilities."""
 
 from collections.abc import Iterable
+from typing import Literal
 
 from msgspec import Struct
 
@@ -9,7 +10,8 @@ from termvisor.model.agent.agent_view import AgentView
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.results import BaseListing, copy_fields, count_values
-from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions, pluralize, sanitize
 from termvisor.redaction import redact
 
 
@@ -19,8 +21,10 @@ class AgentsListArgs(Struct, frozen=True, kw_only=True):
 
 class AgentProgramItem(Struct, frozen=True, kw_only=True):
     """``version`` is the adapter's contract version; ``sources`` are its evidence sources, best first; ``panes`` are
-    those in which it is running, ``alive`` the program versions reported there, and ``recorded`` the versions covered
-    by test recordings. ``failures`` counts errors raised by the adapter itself.
+    those in which it is running, ``alive`` the program versions found there, and ``recorded`` the versions whose
+    states were checked with the real program; without any, ``states`` is `unproven`. ``unseen`` are those of ``alive``
+    that are older or newer than every recorded one. ``start`` is the command that starts a conversation, if it is
+    described. ``failures`` counts errors raised by the adapter itself.
     """
 
     name: str
@@ -31,7 +35,10 @@ class AgentProgramItem(Struct, frozen=True, kw_only=True):
     panes: tuple[int, ...]
     alive: tuple[str, ...]
     recorded: tuple[str, ...]
+    unseen: tuple[str, ...] = ()
     failures: int
+    states: Literal["proven", "unproven"] = "unproven"
+    start: tuple[str, ...] = ()
 
 
 class AgentProgramsSummary(Struct, frozen=True, kw_only=True):
@@ -42,10 +49,13 @@ class AgentProgramsSummary(Struct, frozen=True, kw_only=True):
 
 
 class AgentProgramListing(BaseListing, frozen=True, kw_only=True):
-    """Agent programs, in the order in which their adapters are tried on a process."""
+    """Agent programs, in the order in which their adapters are tried on a process. ``troubles`` are the problems with
+    files that describe agents.
+    """
 
     summary: AgentProgramsSummary
     items: tuple[AgentProgramItem, ...]
+    troubles: tuple[str, ...] = ()
 
 
 async def run(services: Services, _args: AgentsListArgs) -> AgentProgramListing:
@@ -57,14 +67,23 @@ async def run(services: Services, _args: AgentsListArgs) -> AgentProgramListing:
             kind,
             version=".".join(map(str, kind.contract_version)),
             panes=tuple(pane for pane, name in agent_by_pane.items() if name == kind.name),
-            alive=_list_versions(views[pane] for pane, name in agent_by_pane.items() if name == kind.name),
+            alive=_list_versions(one for one in views.values() if one.state.agent == kind.name),
+            unseen=_list_versions(
+                one for one in views.values() if one.state.agent == kind.name and one.program.status == "unseen"
+            ),
+            states="proven" if kind.recorded else "unproven",
         )
         for kind in await services.agents.list_kinds()
     )
     summary = AgentProgramsSummary(
         known=len(items), enabled=sum(item.is_enabled for item in items), by_agent=count_values(agent_by_pane.values())
     )
-    return AgentProgramListing(generated_at=format_timestamp(services.clock.now()), summary=summary, items=items)
+    return AgentProgramListing(
+        generated_at=format_timestamp(services.clock.now()),
+        summary=summary,
+        items=items,
+        troubles=tuple(map(redact, await services.agents.list_description_problems())),
+    )
 
 
 def _list_versions(views: Iterable[AgentView]) -> tuple[str, ...]:
@@ -77,15 +96,22 @@ def _get_version_style(item: AgentProgramItem) -> str:
     return "yellow" if item.recorded and set(item.alive) - set(item.recorded) else ""
 
 
+def _format_versions(item: AgentProgramItem) -> str:
+    return ", ".join(f"{one} (unseen)" if one in item.unseen else one for one in item.alive) or "-"
+
+
 COLUMNS = (
     TableColumn("AGENT", lambda item: item.name, style="cyan"),
     TableColumn("ENABLED", lambda item: "yes" if item.is_enabled else "no"),
     TableColumn("PANES", lambda item: " ".join(map(str, item.panes)) or "-", can_shrink=True, style="bold"),
-    TableColumn("VERSION", lambda item: " ".join(item.alive) or "-", can_shrink=True, choose_style=_get_version_style),
-    TableColumn("CONTRACT", lambda item: item.version, is_right_aligned=True),
-    TableColumn("FAILURES", lambda item: str(item.failures or "-"), is_right_aligned=True, style="red"),
-    TableColumn("SOURCES", lambda item: " ".join(item.sources), can_shrink=True),
-    TableColumn("CAPABILITIES", lambda item: " ".join(item.capabilities), can_shrink=True),
+    TableColumn("VERSION", _format_versions, can_shrink=True, choose_style=_get_version_style),
+    TableColumn(
+        "STATES", lambda item: "proven" if item.states == "proven" else "recognised, states unproven", can_shrink=True
+    ),
+    TableColumn("CONTRACT", lambda item: item.version, is_right_aligned=True, worth=1),
+    TableColumn("FAILURES", lambda item: str(item.failures or "-"), is_right_aligned=True, style="red", worth=4),
+    TableColumn("SOURCES", lambda item: " ".join(item.sources), can_shrink=True, min_width=16, worth=3),
+    TableColumn("CAPABILITIES", lambda item: " ".join(item.capabilities), can_shrink=True, min_width=16, worth=2),
 )
 
 
@@ -95,7 +121,8 @@ def render_text(result: AgentProgramListing, options: RenderOptions) -> str:
         return rows
     summary = result.summary
     running = sum(summary.by_agent.values())
-    return f"{rows}\n\n{summary.enabled} of {pluralize(summary.known, 'agent')} enabled, {running} running"
+    errors = "".join(sanitize(f"error: {trouble}") + "\n" for trouble in result.troubles)
+    return f"{rows}\n\n{errors}{summary.enabled} of {pluralize(summary.known, 'agent')} enabled, {running} running"
 
 
 OP = Operation(
@@ -103,8 +130,9 @@ OP = Operation(
     aliases=("agents",),
     summary="List the supported agent programs and their capabilities.",
     doc="""The setting `agents_disabled` disables one. States of a version without a test recording may be less
-accurate; `visor doctor` warns about it. `visor status` and `visor panes` show what agents are doing, `visor agents
-sessions` their sessions.""",
+accurate; `visor doctor` warns about it. Agents without any such version are recognised, but their states are unproven.
+`visor agents new` adds an agent. `visor status` and `visor panes` show what agents are doing, `visor agents sessions`
+their sessions.""",
     run=run,
     render_text=render_text,
     examples=(OperationExample("agents", "as a table"), OperationExample("robot agents list", "as JSON")),

@@ -25,7 +25,8 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneFilter, PaneIdentity, identify_all_panes, resolve_pane_id
 from termvisor.ops.render import results
 from termvisor.ops.render.action_text import redact_fields
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table, sanitize
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions, format_age, pluralize, sanitize
 from termvisor.redaction import redact
 from termvisor.system.subprocesses import is_installed
 
@@ -217,16 +218,16 @@ COLUMNS = (
     TableColumn("ID", lambda item: str(item.id), is_right_aligned=True, style="bold"),
     TableColumn("PANE", lambda item: str(item.identity.id), is_right_aligned=True),
     TableColumn("AGENT", lambda item: item.agent, style="cyan"),
-    TableColumn("MODEL", lambda item: item.model or "-", can_shrink=True),
-    TableColumn("STARTED", lambda item: item.started_at),
-    TableColumn("DURATION", lambda item: format_age(item.seconds), is_right_aligned=True),
+    TableColumn("MODEL", lambda item: item.model or "-", can_shrink=True, worth=4),
+    TableColumn("STARTED", lambda item: item.started_at, worth=7, kind="time"),
+    TableColumn("DURATION", lambda item: format_age(item.seconds), is_right_aligned=True, worth=6),
     TableColumn("END", lambda item: item.end_reason or ("-" if item.ended_at is None else "ended")),
-    TableColumn("TOKENS", lambda item: format_tokens(item.tokens), is_right_aligned=True),
+    TableColumn("TOKENS", lambda item: format_tokens(item.tokens), is_right_aligned=True, worth=3),
     TableColumn(
         "COST", lambda item: format_dollars(item.cost, is_estimated=item.usage.is_estimated), is_right_aligned=True
     ),
-    TableColumn("TITLE", lambda item: item.title, can_shrink=True),
-    TableColumn("RESUME", lambda item: item.resume or "-", can_shrink=True, style="dim"),
+    TableColumn("TITLE", lambda item: item.title, can_shrink=True, min_width=16, worth=8),
+    TableColumn("RESUME", lambda item: item.resume or "-", can_shrink=True, style="dim", min_width=20, worth=2),
 )
 
 

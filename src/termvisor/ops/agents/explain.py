@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from termvisor.clock import compute_seconds_between, format_timestamp
 from termvisor.errors import AgentNotFound, BadRequest
-from termvisor.model.agent.agent_view import RecordingKind, ReplayResult
+from termvisor.model.agent.agent_view import AgentView, RecordingKind, ReplayResult
 from termvisor.model.agent.evidence import EvidenceRole, ExpectedChange, SourceEvidence, StateExplanation
+from termvisor.model.agent.program_version import ProgramVersion
 from termvisor.model.agent.signal import Signal, SignalKind
 from termvisor.model.agent.state import EvidenceTier, StateName
 from termvisor.model.event import Scalar
@@ -21,7 +22,8 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneIdentity, resolve_pane
 from termvisor.ops.render.action_text import redact_fields
 from termvisor.ops.render.results import compute_age, copy_fields, format_optional_timestamp
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table, sanitize, shorten
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions, format_age, pluralize, sanitize, shorten
 from termvisor.redaction import redact
 from termvisor.system.worker import call_worker
 
@@ -118,7 +120,9 @@ class RecordingItem(Struct, frozen=True, kw_only=True):
 
 class ExplainResult(Struct, frozen=True, kw_only=True):
     """``evidence`` is the deciding signal; null if there is none or it is no longer stored. ``doubts`` are observations
-    that could not be attributed to this agent and were ignored. ``recording`` is null for a live agent.
+    that could not be attributed to this agent and were ignored. ``program`` says whether the version of the program was
+    recorded, what is unproven if not, and how many of its screens no rule recognized. ``recording`` is null for a live
+    agent.
     """
 
     agent: _agent_row.AgentRow
@@ -127,6 +131,7 @@ class ExplainResult(Struct, frozen=True, kw_only=True):
     witnesses: tuple[SourceReadingItem, ...]
     would_change: tuple[PossibleChangeItem, ...]
     doubts: tuple[str, ...] = ()
+    program: ProgramVersion = ProgramVersion()
     recording: RecordingItem | None = None
 
 
@@ -174,7 +179,7 @@ def _explain_recording(path: str, replay_result: ReplayResult) -> ExplainResult:
         signals,
         replay_result.at,
     )
-    return replace(explained, recording=recording)
+    return replace(explained, recording=recording, program=_redact_version(replay_result.view))
 
 
 async def _explain_live_agent(services: Services, reference: str) -> ExplainResult:
@@ -185,7 +190,12 @@ async def _explain_live_agent(services: Services, reference: str) -> ExplainResu
     if explanation is None or view is None:
         raise _build_no_agent_error(pane)
     signals = await services.agents.find_signals(_collect_signal_ids(explanation))
-    return _build_result(_agent_row.build_agent_row(pane, view, now), explanation, signals, now)
+    result = _build_result(_agent_row.build_agent_row(pane, view, now), explanation, signals, now)
+    return replace(result, program=_redact_version(view))
+
+
+def _redact_version(view: AgentView) -> ProgramVersion:
+    return replace(view.program, version=redact(view.program.version))
 
 
 def _build_result(
@@ -250,13 +260,14 @@ _SOURCE_COLUMNS = (
     TableColumn("STATE", lambda item: _agent_row.format_state(item.said) or "-"),
     TableColumn("UPDATED", lambda item: f"{format_age(item.age)} ago", is_right_aligned=True),
     TableColumn("ROLE", lambda item: item.role, choose_style=lambda item: "green" if item.role == "decides" else ""),
-    TableColumn("", lambda item: item.meaning, can_shrink=True, style="dim"),
+    TableColumn("", lambda item: item.meaning, can_shrink=True, style="dim", min_width=24, worth=1),
 )
 
 
 def render_text(result: ExplainResult, options: RenderOptions) -> str:
     parts = [_format_recording(result.recording)] if result.recording is not None else []
-    parts += ["\n".join(_format_head(result.agent, options)), "\n".join(_format_evidence(result.evidence, options))]
+    head = [*_format_head(result.agent, options), *_format_version(result.program)]
+    parts += ["\n".join(head), "\n".join(_format_evidence(result.evidence, options))]
     if result.doubts:
         parts.append("\n".join(["Ignored, not attributable:", *(f"  {sanitize(text)}" for text in result.doubts)]))
     if result.witnesses:
@@ -287,10 +298,19 @@ def _format_head(agent: _agent_row.AgentRow, options: RenderOptions) -> list[str
     return [*lines, sanitize(f"{TIER_DESCRIPTIONS[agent.evidence_mode]}{source}; confidence {agent.confidence}.")]
 
 
+def _format_version(program: ProgramVersion) -> list[str]:
+    """Format as `Version 0.33.0 has no recordings, only 0.61.0; unproven: …`; empty if nothing is known about it."""
+    if not program.version and not program.recorded:
+        return []
+    text = program.description
+    return [sanitize(f"{text[0].upper()}{text[1:]}.")]
+
+
 def _format_evidence(evidence: EvidenceItem | None, options: RenderOptions) -> list[str]:
     if evidence is None:
         return ["No evidence is stored for this state."]
-    head = f"Evidence: {evidence.source} signal {evidence.signal}, {format_age(evidence.age)} ago ({evidence.event_at})"
+    at = "" if options.width else f" ({evidence.event_at})"
+    head = f"Evidence: {evidence.source} signal {evidence.signal}, {format_age(evidence.age)} ago{at}"
     pairs = {"session": evidence.session, "event": evidence.event_id, "title": evidence.title, **evidence.payload}
     fields = [(name, value) for name, value in pairs.items() if value not in ("", None)]
     widest = max((len(name) for name, _ in fields), default=0)
@@ -311,8 +331,8 @@ OP = Operation(
     robot_name="explain",
     summary="Explain why an agent is in its state.",
     doc="""Shows the state with tier, confidence and age; the deciding evidence, redacted; every other source with the
-state it reported and why it did not decide; contradictions; and what would change the state, with the time if a timeout
-would. A pane without an agent is `agent_not_found`.
+state it reported and why it did not decide; contradictions; the version of the program and whether it was recorded; and
+what would change the state, with the time if a timeout would. A pane without an agent is `agent_not_found`.
 
 `--file` explains a recording instead, without a daemon and with the same adapters: a moment of the test corpus,
 together with the earlier moments of its run in the same directory, or a cast that `visor export --cast` wrote, which

@@ -10,7 +10,8 @@ from termvisor.ops.agents._pane_agents import check_agent_name
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render import results
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize
+from termvisor.ops.render.table import TableColumn
+from termvisor.ops.render.text import RenderOptions, format_age, pluralize
 from termvisor.redaction import redact
 
 SourceStatus = Literal["well", "quiet", "absent", "down"]
@@ -39,9 +40,9 @@ class SourceItem(Struct, frozen=True, kw_only=True):
     detail: str
     heard_at: str | None
     heard_age: float | None
-    records: int
-    signals: int
-    dropped: int
+    records: int = 0
+    signals: int = 0
+    dropped: int = 0
     lag: float | None
 
 
@@ -96,11 +97,13 @@ COLUMNS = (
     TableColumn("SOURCE", lambda item: item.source, style="bold"),
     TableColumn("STATUS", lambda item: item.status, choose_style=lambda item: _STATUS_STYLES[item.status]),
     TableColumn("LAST", lambda item: format_age(item.heard_age), is_right_aligned=True),
-    TableColumn("RECORDS", lambda item: str(item.records or item.signals or "-"), is_right_aligned=True),
-    TableColumn("DROPPED", lambda item: str(item.dropped or "-"), is_right_aligned=True),
-    TableColumn("LAG", lambda item: "-" if item.lag is None else f"{item.lag * 1000:.0f} ms", is_right_aligned=True),
-    TableColumn("WHERE", lambda item: item.where, can_shrink=True, style="dim"),
-    TableColumn("DETAIL", lambda item: item.detail, can_shrink=True),
+    TableColumn("RECORDS", lambda item: str(item.records or item.signals or "-"), is_right_aligned=True, worth=3),
+    TableColumn("DROPPED", lambda item: str(item.dropped or "-"), is_right_aligned=True, worth=4),
+    TableColumn(
+        "LAG", lambda item: "-" if item.lag is None else f"{item.lag * 1000:.0f} ms", is_right_aligned=True, worth=2
+    ),
+    TableColumn("WHERE", lambda item: item.where, can_shrink=True, style="dim", min_width=16, worth=1, kind="folder"),
+    TableColumn("DETAIL", lambda item: item.detail, can_shrink=True, min_width=16, worth=5),
 )
 
 

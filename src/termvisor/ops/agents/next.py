@@ -24,11 +24,14 @@ class NextArgs(ActionArgs, frozen=True, kw_only=True):
 
 
 class NextResult(Struct, frozen=True, kw_only=True):
-    """``found`` is null if no agent needs a person; ``waiting`` counts all that do. ``attached`` is set by `--go`."""
+    """``found`` is null if no agent needs a person; ``waiting`` counts all that do. ``attached`` is set by `--go`.
+    ``requests`` are the numbers of its open requests in the inbox.
+    """
 
     found: _agent_row.AgentRow | None
     waiting: int
     attached: attach.AttachResult | None = None
+    requests: tuple[int, ...] = ()
 
 
 async def run(services: Services, args: NextArgs) -> NextResult:
@@ -38,7 +41,8 @@ async def run(services: Services, args: NextArgs) -> NextResult:
     member = waiting[args.skip]
     row = _agent_row.build_agent_row(member.pane, member.view, services.clock.now())
     attached = await _attach(services, _build_attach_args(args, member)) if args.go else None
-    return NextResult(found=row, waiting=len(waiting), attached=attached)
+    requests = (await _pane_agents.list_open_requests(services)).get(member.pane.id, ())
+    return NextResult(found=row, waiting=len(waiting), attached=attached, requests=requests)
 
 
 async def _attach(services: Services, args: attach.AttachArgs) -> attach.AttachResult:
@@ -73,17 +77,20 @@ def render_text(result: NextResult, options: RenderOptions) -> str:
         return str(agent_row.identity.id)
     if result.attached is not None:
         return attach.render_text(result.attached, options)
-    return "\n".join(_format_lines(agent_row, result.waiting, options))
+    return "\n".join(_format_lines(agent_row, result, options))
 
 
-def _format_lines(agent_row: _agent_row.AgentRow, waiting_count: int, options: RenderOptions) -> list[str]:
+def _format_lines(agent_row: _agent_row.AgentRow, result: NextResult, options: RenderOptions) -> list[str]:
     state = options.paint(
         _agent_row.get_state_style(agent_row), _agent_row.format_state(agent_row.state, agent_row.reason)
     )
     needs = _agent_row.NEED_DESCRIPTIONS[agent_row.needs] if agent_row.needs is not None else ""
     lines = [f"{sanitize(_agent_row.describe_agent(agent_row))}: {state}"]
     lines.append(sanitize(f"It {needs}, for {format_age(agent_row.state_age)}: {agent_row.agent_title}"))
-    more = f" {waiting_count - 1} more after it." if waiting_count > 1 else ""
+    if result.requests:
+        number = result.requests[0]
+        lines.append(f"`visor approve {number}` or `visor deny {number}` answers it, `visor inbox {number}` shows it.")
+    more = f" {result.waiting - 1} more after it." if result.waiting > 1 else ""
     return [*lines, f"`visor next --go` attaches to it, `visor explain {agent_row.identity.id}` shows why.{more}"]
 
 

@@ -1,21 +1,28 @@
 """The operation `status`: summarize all agents, those that need a person first, and the sources that are down."""
 
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, ClassVar
 
-from msgspec import Meta
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from termvisor.clock import format_timestamp
+from termvisor.model.agent.agent_view import AgentView
+from termvisor.model.agent.program_version import ProgramVersion
 from termvisor.model.agent.state import PRECEDENCE
 from termvisor.ops.agents import _agent_row, _pane_agents
 from termvisor.ops.agents.list_sources import SourceItem, build_source_item
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes import _rollup
-from termvisor.ops.render.results import BaseListing, count_values
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize, render_table, sanitize
+from termvisor.ops.render.results import BaseListing, copy_fields, count_values
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions, format_age, pluralize, sanitize
+from termvisor.redaction import redact
 
 # Rows of each table in the text output.
 _MAX_ROWS = 10
+_UNPROVEN_STATUSES = ("unseen", "unknown", "between_recorded")
 
 
 class StatusArgs(_pane_agents.AgentFilterArgs, frozen=True, kw_only=True):
@@ -32,20 +39,41 @@ class AgentGroupItem(_rollup.AgentTotals, frozen=True, kw_only=True):
 
 
 class StatusSummary(_rollup.AgentTotals, frozen=True, kw_only=True):
+    detail_fields: ClassVar[tuple[str, ...]] = ("by_target",)
+
     panes: int
     by_target: dict[str, int]
     """Agents of each target."""
 
 
+class AgentVersionItem(ProgramVersion, frozen=True, kw_only=True):
+    """One version of an agent and the panes in which it runs; ``screens`` are those of all these panes."""
+
+    agent: str
+    panes: tuple[int, ...]
+
+
+class OpenRequestItem(Struct, frozen=True, kw_only=True):
+    """An open request in the inbox that concerns a pane; `visor approve <id>` answers it."""
+
+    id: int
+    pane: int
+
+
 class StatusReport(BaseListing, frozen=True, kw_only=True):
     """``items`` are the agents that need a person, most urgent first, then longest waiting; those with ``needs_action``
-    cannot continue without one. ``down`` are the sources that cannot be read.
+    cannot continue without one. ``requests`` are the open requests in the inbox. ``down`` are the sources that cannot
+    be read. ``versions`` are the running programs.
     """
+
+    detail_fields: ClassVar[tuple[str, ...]] = ("groups", "versions")
 
     summary: StatusSummary
     items: tuple[_agent_row.AgentRow, ...]
     groups: tuple[AgentGroupItem, ...]
     down: tuple[SourceItem, ...]
+    versions: tuple[AgentVersionItem, ...] = ()
+    requests: tuple[OpenRequestItem, ...] = ()
 
 
 async def run(services: Services, args: StatusArgs) -> StatusReport:
@@ -67,6 +95,31 @@ async def run(services: Services, args: StatusArgs) -> StatusReport:
         items=tuple(_agent_row.build_agent_row(member.pane, member.view, now) for member in waiting),
         groups=tuple(_build_group(group, args.group_by) for group in groups),
         down=tuple(build_source_item(source, now) for source in sources if source.status == "down"),
+        versions=_collect_versions(member.view for member in with_agent if member.view is not None),
+        requests=tuple(
+            OpenRequestItem(id=number, pane=pane)
+            for pane, numbers in (await _pane_agents.list_open_requests(services)).items()
+            for number in numbers
+        ),
+    )
+
+
+def _collect_versions(views: Iterable[AgentView]) -> tuple[AgentVersionItem, ...]:
+    """Return one item for each agent and version, with the screens of all its panes."""
+    found: dict[tuple[str, str], list[AgentView]] = {}
+    for view in views:
+        found.setdefault((view.state.agent, view.program.version), []).append(view)
+    return tuple(
+        copy_fields(
+            AgentVersionItem,
+            members[0].program,
+            agent=agent,
+            version=redact(version),
+            panes=tuple(member.state.pane for member in members),
+            screens=sum(member.program.screens for member in members),
+            strange_screens=sum(member.program.strange_screens for member in members),
+        )
+        for (agent, version), members in sorted(found.items())
     )
 
 
@@ -83,14 +136,25 @@ def format_need(agent_row: _agent_row.AgentRow) -> str:
     return _agent_row.NEED_DESCRIPTIONS[agent_row.needs] if agent_row.needs is not None else ""
 
 
+def _build_waiting_columns(report: StatusReport) -> tuple[TableColumn, ...]:
+    """Return the columns; the last one names the command that answers the agent's request."""
+    numbers = {request.pane: request.id for request in reversed(report.requests)}
+
+    def format_answer(agent_row: _agent_row.AgentRow) -> str:
+        number = numbers.get(agent_row.identity.id)
+        return f"visor approve {number}" if number is not None else f"visor attach {agent_row.identity.id}"
+
+    return (*_WAITING_COLUMNS, TableColumn("ANSWER", format_answer))
+
+
 _WAITING_COLUMNS = (
     TableColumn("PANE", lambda item: str(item.identity.id), is_right_aligned=True, style="bold"),
-    TableColumn("SESSION", lambda item: item.identity.session_name, can_shrink=True, style="cyan"),
+    TableColumn("SESSION", lambda item: item.identity.session_name, can_shrink=True, style="cyan", worth=5),
     _agent_row.AGENT_COLUMN,
     _agent_row.STATE_COLUMN,
     _agent_row.AGE_COLUMN,
-    TableColumn("NEEDS", format_need, can_shrink=True),
-    TableColumn("TITLE", lambda item: item.agent_title, can_shrink=True),
+    TableColumn("NEEDS", format_need, can_shrink=True, min_width=16, worth=4),
+    TableColumn("TITLE", lambda item: item.agent_title, can_shrink=True, min_width=16, worth=7),
 )
 _GROUP_COLUMNS = (
     TableColumn("WHERE", lambda group: group.name, can_shrink=True, style="cyan"),
@@ -98,10 +162,13 @@ _GROUP_COLUMNS = (
         "STATES",
         lambda group: _rollup.format_counts(group.by_state),
         can_shrink=True,
+        min_width=20,
         choose_style=_rollup.get_state_style,
     ),
-    TableColumn("AGENTS", lambda group: _rollup.format_name_counts(group.by_agent), can_shrink=True),
-    TableColumn("PANES", lambda group: " ".join(map(str, group.panes)), can_shrink=True),
+    TableColumn(
+        "AGENTS", lambda group: _rollup.format_name_counts(group.by_agent), can_shrink=True, min_width=14, worth=5
+    ),
+    TableColumn("PANES", lambda group: " ".join(map(str, group.panes)), can_shrink=True, worth=4),
 )
 
 
@@ -110,13 +177,17 @@ def render_text(result: StatusReport, options: RenderOptions) -> str:
     blocked = [item for item in result.items if item.needs_action]
     others = [item for item in result.items if not item.needs_action]
     parts = [_format_head(result, options)]
-    parts += _append_omitted_count(render_table(_WAITING_COLUMNS, blocked[:_MAX_ROWS], options), len(blocked))
+    parts += _append_omitted_count(
+        render_table(_build_waiting_columns(result), blocked[:_MAX_ROWS], options), len(blocked)
+    )
     parts += ["\n".join(_format_unblocked_agent(item) for item in others[:_MAX_ROWS])] if others else []
     # A single group would only repeat the first line.
     if not options.is_quiet and len(result.groups) > 1:
         parts += _append_omitted_count(
             render_table(_GROUP_COLUMNS, result.groups[:_MAX_ROWS], options), len(result.groups)
         )
+    if lines := [_format_version(item) for item in result.versions if item.status in _UNPROVEN_STATUSES]:
+        parts.append("\n".join(options.paint("yellow", sanitize(line)) for line in lines))
     parts += [options.paint("red", sanitize(_format_down_source(source))) for source in result.down]
     return "\n\n".join(part for part in parts if part)
 
@@ -147,6 +218,13 @@ def _format_unblocked_agent(agent_row: _agent_row.AgentRow) -> str:
     return sanitize(f"{agent_row.identity.id} {agent_row.agent} {format_need(agent_row)} ({details})")
 
 
+def _format_version(item: AgentVersionItem) -> str:
+    """Format as `codex version 0.9 has no recordings, only 0.166.0 (pane 3); details: `visor explain 3``."""
+    # What is unproven would fill the screen; `visor explain` lists it.
+    panes, description = ", ".join(map(str, item.panes)), replace(item, unproven=()).description
+    return f"{item.agent} {description} (pane {panes}); details: `visor explain {item.panes[0]}`"
+
+
 def _format_down_source(source: SourceItem) -> str:
     detail = f": {source.detail}" if source.detail else ""
     return f"{source.agent}: source {source.source} is down{detail} ({source.where})"
@@ -157,8 +235,9 @@ OP = Operation(
     robot_name="status",
     summary="Summarize all agents on one screen; those that need you come first.",
     doc="""Shows counts by state; the agents that cannot continue without a person, most urgent first, then longest
-waiting; those that have finished or wait for a usage limit; totals by session; and sources that are down. Sessions of
-the same name on two servers are listed apart; `--group-by session-name` merges them.""",
+waiting; those that have finished or wait for a usage limit; totals by session; versions of agents that were not
+recorded; and sources that are down. Sessions of the same name on two servers are listed apart; `--group-by
+session-name` merges them.""",
     run=run,
     render_text=render_text,
     examples=(

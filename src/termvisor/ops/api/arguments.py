@@ -27,10 +27,20 @@ _FORMAT_ALIASES = {"table": "plain", "jsonl": "json"}
 GLOBAL_OPTIONS_HELP = (
     ("--format <auto|json|markdown|plain>", "Output format; auto means json for `visor robot`, else plain."),
     ("--json", "Short for --format json."),
+    ("--wide", "Print every column and value in full, however narrow the terminal is."),
+    ("--full", "JSON with every field: also those that have their default, and details."),
+    ("--fields <a,b.c>", "JSON with these fields only; in a listing, those of its items."),
     ("-q, --quiet", "Print only the result: no headings, notes or hints."),
     ("-h, --help", "Show help."),
 )
-_SWITCH_FIELDS = {"-q": "is_quiet", "--quiet": "is_quiet", "-h": "wants_help", "--help": "wants_help"}
+_SWITCH_FIELDS = {
+    "--wide": "is_wide",
+    "-q": "is_quiet",
+    "--quiet": "is_quiet",
+    "-h": "wants_help",
+    "--help": "wants_help",
+    "--full": "is_full",
+}
 
 
 class CommandArgument(Struct, frozen=True, kw_only=True):
@@ -124,12 +134,14 @@ def convert_arguments(args_type: type[S], values: dict[str, Any]) -> S:
         return msgspec.convert(values, args_type)
     except msgspec.ValidationError as error:
         raise BadRequest(_format_validation_error(args_type, str(error))) from error
+    except UnicodeEncodeError as error:  # a byte that is not UTF-8, where one of several words is expected
+        raise BadRequest(f"an argument is not valid UTF-8: {error.object!r}") from error
 
 
 def make_paths_absolute(args: S, cwd: str) -> S:
     """Return the arguments with relative paths resolved against ``cwd``."""
     paths = [argument.field for argument in list_arguments(type(args)) if argument.is_path]
-    absolute = {field: os.path.join(cwd, path) for field in paths if (path := getattr(args, field))}
+    absolute = {field: os.path.normpath(os.path.join(cwd, path)) for field in paths if (path := getattr(args, field))}
     return msgspec.structs.replace(args, **absolute) if absolute else args
 
 
@@ -271,8 +283,12 @@ def _describe_argument(argument: CommandArgument) -> str:
 
 class GlobalOptions(Struct, frozen=True, kw_only=True):
     format: str = "auto"
+    is_wide: bool = False
     is_quiet: bool = False
     wants_help: bool = False
+    is_full: bool = False
+    fields: tuple[str, ...] = ()
+    """Paths of the fields to print; empty for those of the default form."""
 
     def resolve_format(self, *, is_robot: bool) -> OutputFormat:
         """Return the format, with `auto` resolved."""
@@ -283,6 +299,7 @@ class GlobalOptions(Struct, frozen=True, kw_only=True):
 def split_global_options(argv: Sequence[str]) -> tuple[GlobalOptions, list[str]]:
     """Return the global options and the remaining words. Raises BadRequest."""
     switches: set[str] = set()
+    fields: list[str] = []
     output_format, rest, queue = "auto", [], deque(argv)
     # Words after `--` belong to the command: `spawn -- ls --json` must not become JSON output.
     while queue and queue[0] != "--":
@@ -291,19 +308,32 @@ def split_global_options(argv: Sequence[str]) -> tuple[GlobalOptions, list[str]]
             output_format = "json"
         elif word in _SWITCH_FIELDS:
             switches.add(_SWITCH_FIELDS[word])
+        elif word.partition("=")[0] in ("--quiet", "--help"):
+            raise BadRequest(f"{word.partition('=')[0]} takes no value", hint="Write it without `=`.")
         elif word.partition("=")[0] == "--format":
-            output_format = _parse_format(word, queue)
+            output_format = _parse_format(_take_value(word, queue))
+        elif word.partition("=")[0] == "--fields":
+            fields += _parse_fields(_take_value(word, queue))
         else:
             rest.append(word)
-    return GlobalOptions(format=output_format, is_quiet="is_quiet" in switches, wants_help="wants_help" in switches), [
-        *rest,
-        *queue,
-    ]
+    options = GlobalOptions(format=output_format, fields=tuple(fields), **dict.fromkeys(switches, True))
+    return options, [*rest, *queue]
 
 
-def _parse_format(word: str, queue: deque[str]) -> str:
+def _take_value(word: str, queue: deque[str]) -> str:
+    """Return the value of an option: behind its `=`, else the next word; empty if there is none."""
     _, sign, value = word.partition("=")
-    value = value if sign else (queue.popleft() if queue else "")
+    return value if sign else (queue.popleft() if queue else "")
+
+
+def _parse_fields(value: str) -> list[str]:
+    paths = [path.strip() for path in value.split(",")]
+    if not all(paths):
+        raise BadRequest("--fields requires names of fields", hint="For example `--fields id,state,identity.pane_id`.")
+    return paths
+
+
+def _parse_format(value: str) -> str:
     value = _FORMAT_ALIASES.get(value, value)
     if value not in OUTPUT_FORMATS:
         raise BadRequest(f"--format: {value!r} is not one of {', '.join(OUTPUT_FORMATS)}")

@@ -4,6 +4,7 @@ The tables repeat what the operation modules declare, because importing all of t
 a test compares both.
 """
 
+import re
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -23,6 +24,9 @@ OPERATION_PATHS: dict[str, tuple[str, ...]] = {
         "agents/watch",
         "agents/agents_list",
         "agents/agents_sessions",
+        "agents/agents_new",
+        "agents/agents_record",
+        "agents/agents_test",
         "agents/list_sources",
         "agents/tmux_status",
     ),
@@ -108,6 +112,7 @@ OPERATION_PATHS: dict[str, tuple[str, ...]] = {
         "approvals/hook_permission",
         "config/config_init",
         "config/config_show",
+        "config/config_get",
         "config/config_set",
         "config/config_unset",
         "config/config_reload",
@@ -203,7 +208,21 @@ OPERATIONS_BY_ROBOT_NAME = {
     "health": "health",
     "quick-start": "quick_start",
 }
-STREAM_OPERATIONS = ("watch", "export", "replay", "watch_events", "audit_export", "db_prune", "db_vacuum", "db_reindex")
+OPERATIONS_FOR_PEOPLE = frozenset(
+    {"approve", "deny", "attach", "config_set", "config_unset", "setup_shell", "setup_tmux", "setup_agents"}
+)
+"""Operations that a hint for a program leaves to a person: programs are refused, or need approval, to run them."""
+STREAM_OPERATIONS = (
+    "watch",
+    "agents_record",
+    "export",
+    "replay",
+    "watch_events",
+    "audit_export",
+    "db_prune",
+    "db_vacuum",
+    "db_reindex",
+)
 """Operations that return a stream of results, in the order of `OPERATION_NAMES`."""
 
 
@@ -248,6 +267,22 @@ def find_operation(argv: Sequence[str], is_robot: bool) -> tuple[Operation, list
     if two_words:  # `list panes` for `list-panes`
         return load_operation(two_words), words[2:]
     raise _build_unknown_command_error(words[0], is_robot)
+
+
+def name_robot_commands(text: str) -> str:
+    """Return a hint with `visor <command>` replaced by the command for programs, except what a person must run."""
+    return re.sub(r"`visor ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?", _name_robot_command, text)
+
+
+def _name_robot_command(match: re.Match[str]) -> str:
+    words = [word for word in match.groups() if word]
+    try:
+        op, rest = find_operation(words, is_robot=False)
+    except UnknownCommand:  # `visor up`, or a robot command already
+        return match[0]
+    if op.name in OPERATIONS_FOR_PEOPLE:
+        return match[0]
+    return " ".join(["`visor robot", op.robot_name or op.command, *rest])
 
 
 def _resolve_name(word: str, is_robot: bool) -> str | None:

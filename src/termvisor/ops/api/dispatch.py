@@ -10,15 +10,18 @@ from contextlib import aclosing
 from typing import Any, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.errors import BadRequest, ConfirmationRequired, VisorError
-from termvisor.ops.api import arguments, catalog, envelope, text_input
-from termvisor.ops.api.authorization import authorize_changes
+from termvisor.model.action.preconditions import Preconditions
+from termvisor.ops.api import arguments, catalog, envelope, result_fields, text_input
 from termvisor.ops.api.catalog import find_operation
 from termvisor.ops.api.operation import Operation
 from termvisor.ops.api.services import Services
-from termvisor.ops.render.text import RenderOptions, render_diff, sanitize
+from termvisor.ops.input._action_operation import ActionRequest, execute_with_approval
+from termvisor.ops.render.text import RenderOptions, render_diff, sanitize, wrap_lines
 from termvisor.ops.system.help import build_help
+from termvisor.settings import get_home_folder
 
 _CHUNK_BYTES = 64 << 10
 """Items of a stream that is not live are buffered up to this size."""
@@ -32,6 +35,7 @@ __all__ = [
     "call_operation",
     "dispatch_command_line",
     "find_operation",
+    "render_wrapped",
     "stream_operation",
 ]
 
@@ -66,6 +70,10 @@ class ApprovalIdChunk(bytes):
     """Id of the approval request that the user answers; empty for a plain confirmation."""
 
 
+class ConsentOptionChunk(bytes):
+    """Option that the client adds if the user confirms; empty for `--yes`."""
+
+
 class EditableTextChunk(bytes):
     """Text that the user may edit; the client sends it with a repeated request."""
 
@@ -80,6 +88,7 @@ CHUNK_KINDS: dict[type, bytes] = {
     InputPathChunk: b"i",
     ConfirmationChunk: b"q",
     ApprovalIdChunk: b"n",
+    ConsentOptionChunk: b"c",
     EditableTextChunk: b"t",
 }
 """Tags in the command protocol; plain bytes go to stdout."""
@@ -107,6 +116,15 @@ async def authorize_local_command(services: Services, context: CommandContext) -
             yield chunk
 
 
+def _parse_arguments(op: Operation, words: list[str]) -> Struct:
+    try:
+        return arguments.parse_arguments(op.args_type, words)
+    except BadRequest as error:
+        if error.hint == BadRequest.hint:
+            error.hint = f"Run `visor help {op.command}` for its arguments and options."
+        raise
+
+
 class _CommandReply:
     """Builds the reply to one command line."""
 
@@ -114,6 +132,7 @@ class _CommandReply:
         self._services, self._context = services, context
         self._started_at = services.clock.monotonic()
         self._options = arguments.GlobalOptions()
+        self._selected_fields: result_fields.FieldTree = {}
         self._editable_text = ""
 
     async def authorize(self) -> None:
@@ -121,7 +140,8 @@ class _CommandReply:
         self._options, words = arguments.split_global_options(self._context.argv)
         op, words = find_operation(words, self._context.is_robot)
         if not self._options.wants_help:
-            await authorize_changes(op, self._services, arguments.parse_arguments(op.args_type, words))
+            args = arguments.make_paths_absolute(_parse_arguments(op, words), self._context.cwd)
+            await authorize_changes(op, self._services, args)
 
     async def generate_chunks(self) -> AsyncGenerator[bytes | int, None]:
         self._options, words = arguments.split_global_options(self._context.argv)
@@ -130,7 +150,8 @@ class _CommandReply:
             yield 0
             return
         op, words = find_operation(words, self._context.is_robot)
-        args = arguments.parse_arguments(op.args_type, words)
+        args = _parse_arguments(op, words)
+        self._selected_fields = self._parse_selected_fields(op)
         if op.accepts_text_input:
             # The daemon opens no file for a client and cannot read its stdin, so it asks the client to read the text
             # and to send the command line again together with it.
@@ -166,9 +187,10 @@ class _CommandReply:
         """Return the chunks for an error, including what an interactive client needs in order to confirm or edit."""
         if self._is_json:
             failure = envelope.build_failure(error, self._services.clock, self._started_at)
-            return envelope.encode_json_line(failure), error.exit_status
+            return envelope.encode_json_line(self._name_commands(failure)), error.exit_status
         hint = "" if self._options.is_quiet else f"hint: {sanitize(error.hint)}\n"
-        message = f"visor: {sanitize(error.message)}\n{hint}".encode()
+        width = self._build_render_options(None).width
+        message = wrap_lines(f"visor: {sanitize(error.message)}\n{hint}", width).encode()
         details = error.details
         if "editable" in details:
             return EditableTextChunk(_encode_text(details["editable"])), StderrChunk(message), error.exit_status
@@ -179,6 +201,7 @@ class _CommandReply:
         return (
             ConfirmationChunk(preview if approval_id else preview + _encode_line(sanitize(error.message))),
             ApprovalIdChunk(approval_id),
+            ConsentOptionChunk(_encode_text(details.get("consent", ""))),
             EditableTextChunk(text if approval_id else b""),
             StderrChunk(message if self._options.is_quiet else preview + message),
             error.exit_status,
@@ -195,17 +218,37 @@ class _CommandReply:
 
     def _render_result(self, op: Operation, result: Struct, args: Struct | None) -> bytes:
         if self._is_json:
-            answer = envelope.build_success(result, self._services.clock, self._started_at, op.get_hint(result))
-            return envelope.encode_json_line(answer)
-        return _encode_line(op.render_text(result, self._build_render_options(args)))
+            data, hint = self._choose_fields(op, result), op.get_hint(result)
+            success = envelope.build_success(data, self._services.clock, self._started_at, hint)
+            return envelope.encode_json_line(self._name_commands(success))
+        return _encode_line(render_wrapped(op, result, self._build_render_options(args)))
+
+    def _name_commands(self, answer: envelope.Envelope) -> envelope.Envelope:
+        """Return an answer to a program with a hint that the program can follow."""
+        if not (self._context.is_robot and answer.hint):
+            return answer
+        return replace(answer, hint=catalog.name_robot_commands(answer.hint))
+
+    def _parse_selected_fields(self, op: Operation) -> result_fields.FieldTree:
+        """Check `--fields` before the operation runs, because a call that fails must not have changed anything."""
+        if self._options.fields and not self._is_json:
+            raise BadRequest("--fields selects fields of JSON", hint="Add --json, or call `visor robot`.")
+        return result_fields.parse_field_paths(self._options.fields, op.result_type)
+
+    def _choose_fields(self, op: Operation, result: Struct) -> Any:
+        # An export is read by programs, later and elsewhere: its lines always have every field.
+        is_full = self._options.is_full or (op.is_stream and not op.is_live)
+        return result_fields.select_fields(result, self._selected_fields, is_full=is_full)
 
     async def _render_stream(self, op: Operation, args: Struct) -> AsyncGenerator[bytes, None]:
         """Yield rendered items; buffer them unless the stream is live."""
         buffer, options = bytearray(), self._build_render_options(args)
         async with aclosing(_iterate_items(op, self._services, args)) as items:
             async for item in items:
-                text = envelope.encode_json_line(item) if self._is_json else op.render_text(item, options)
-                buffer += _encode_line(text)
+                if self._is_json:
+                    buffer += envelope.encode_json_line(self._choose_fields(op, item))
+                else:
+                    buffer += _encode_line(render_wrapped(op, item, options))
                 # With one frame per line, the client would wake up for every line of an export.
                 if op.is_live or len(buffer) > _CHUNK_BYTES:
                     yield bytes(buffer)
@@ -231,13 +274,23 @@ class _CommandReply:
         context = self._context
         is_terminal = context.is_terminal and getattr(args, "output", None) is None
         return RenderOptions(
-            width=context.width if is_terminal else 0,
+            width=context.width if is_terminal and not self._options.is_wide else 0,
             colour=context.colour,
             now=self._services.clock.now(),
             format=self._options.resolve_format(is_robot=context.is_robot),
             is_terminal=is_terminal,
             is_quiet=self._options.is_quiet,
+            home=get_home_folder(),
         )
+
+
+def render_wrapped(op: Operation, result: Struct, options: RenderOptions) -> str | bytes:
+    """Render a result and fold its sentences at spaces, so that the terminal does not cut them inside a word."""
+    text = op.render_text(result, options)
+    # Scripts count the lines of `--quiet`, and Markdown is folded by its reader.
+    if isinstance(text, bytes) or op.is_verbatim or options.is_quiet or options.format != "plain":
+        return text
+    return wrap_lines(text, options.width)
 
 
 def _encode_text(value: object) -> bytes:
@@ -279,3 +332,13 @@ async def _run_operation(op: Operation, services: Services, args: Struct) -> Str
 
 def _iterate_items(op: Operation, services: Services, args: Struct) -> AsyncGenerator[Struct, None]:
     return cast(AsyncGenerator[Struct, None], (op.follow or op.run)(services, args))
+
+
+async def authorize_changes(op: Operation, services: Services, args: Struct) -> None:
+    """Record the changes of a call in the audit log, if the gate allows them.
+
+    A person who runs the command has decided already; a program gets NeedsApproval or Refused, and nothing is changed.
+    """
+    for action in op.list_changes(services, args) if op.list_changes is not None else ():
+        request = ActionRequest(action=action, preconditions=Preconditions())
+        await execute_with_approval(services, request, "once")

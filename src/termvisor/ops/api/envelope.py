@@ -44,7 +44,7 @@ class Envelope(Struct, frozen=True, kw_only=True):
     now: str
 
 
-def build_success(data: Struct, clock: Clock, started_at: float, hint: str | None = None) -> Envelope:
+def build_success(data: Any, clock: Clock, started_at: float, hint: str | None = None) -> Envelope:
     elapsed_ms = _compute_elapsed_ms(clock, started_at)
     return Envelope(ok=True, data=data, hint=hint, elapsed_ms=elapsed_ms, now=format_timestamp(clock.now()))
 
@@ -63,7 +63,7 @@ def _compute_elapsed_ms(clock: Clock, started_at: float) -> float:
     return round((clock.monotonic() - started_at) * 1000, 3)
 
 
-def encode_json_line(value: Struct) -> bytes:
+def encode_json_line(value: Any) -> bytes:
     """Encode a value as one compact JSON line that is safe to print in a terminal."""
     try:
         return _escape_invisible(msgspec.json.encode(value)) + b"\n"

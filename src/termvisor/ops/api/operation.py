@@ -51,6 +51,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     list_changes: Callable[[Any, Any], tuple[Any, ...]] | None = None
     """Return the actions that the gate must allow before a call with these services and arguments runs; for operations
     that change settings, files or records themselves."""
+    is_verbatim: bool = False
+    """The text is captured output or a file, so its lines are never folded to the width of a terminal."""
     is_writing_file: Callable[[Any], bool] = lambda _args: False
     """Return True if the operation itself writes the file named by ``args.output``."""
     accepts_text_input: bool = False

@@ -8,6 +8,7 @@ import re
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from termvisor.errors import (
     BadRequest,
@@ -22,9 +23,17 @@ from termvisor.model.action.approval import MAX_SHOWN_CHARS, Approval, PermitGra
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
+from termvisor.ops.approvals._answer import (
+    RequestChoice,
+    answer_requests,
+    choose_requests,
+    get_exit_status,
+    parse_numbers,
+)
 from termvisor.ops.approvals._approval_item import (
     ApprovalItem,
-    ApprovalNumber,
+    RequestId,
+    UpToNumber,
     build_approval_item,
     describe_permit,
     format_answer,
@@ -46,10 +55,18 @@ MAX_GRANT_S = 7 * 86_400.0
 
 
 class ApproveArgs(Struct, frozen=True, kw_only=True):
-    """Choose the approval request and how to answer it."""
+    """Choose the approval requests and how to answer them. Without a number: the only open one."""
 
-    id: ApprovalNumber
-    text: Annotated[str, Meta(description="With --edit: the text to send instead.", extra={"positional": "rest"})] = ""
+    requests: Annotated[
+        str,
+        Meta(description="Numbers in `visor inbox`; with --edit one, then the text.", extra={"positional": "rest"}),
+    ] = ""
+    id: RequestId = None
+    text: Annotated[str, Meta(description="With --edit: the text to send instead, for programs.")] = ""
+    pane: Annotated[str, Meta(description="All open requests that concern this pane.")] = ""
+    all: Annotated[bool, Meta(description="All open requests; lists them and asks first.")] = False
+    up_to: UpToNumber = None
+    yes: Annotated[bool, Meta(description="With --all: do not ask.")] = False
     session: Annotated[
         bool, Meta(description="Also grant the caller what the request names: its programs, folders and hosts.")
     ] = False
@@ -68,11 +85,14 @@ class ApproveArgs(Struct, frozen=True, kw_only=True):
 
 
 class ApproveResult(ApprovalItem, frozen=True, kw_only=True):
-    """``instead`` is the outcome of the edited text, ``granted`` the permit that was given, in words."""
+    """``instead`` is the outcome of the edited text, ``granted`` the permit that was given, in words. ``more`` are the
+    other requests that were answered by the same call.
+    """
 
     instead: ActionResult | None = None
     granted: str = ""
     permit_id: int | None = None
+    more: tuple["ApproveResult", ...] = ()
 
 
 async def run(services: Services, args: ApproveArgs) -> ApproveResult:
@@ -80,13 +100,30 @@ async def run(services: Services, args: ApproveArgs) -> ApproveResult:
     if args.edit:
         if grants or args.after is not None:
             raise BadRequest("--session and --edit cannot be combined", hint="Pass only one of them.")
-        closed, outcome = await send_edited_text(services, args.id, args.text)
+        word, _, rest = args.requests.partition(" ")
+        (number,) = parse_numbers(args.id, "" if args.id else word) or (None,)
+        if number is None:
+            raise BadRequest("--edit needs the number of the request", hint="`visor inbox` shows it.")
+        closed, outcome = await send_edited_text(services, number, args.text or (args.requests if args.id else rest))
         return _build_result(services, closed, outcome)
-    if args.text:
-        raise BadRequest(f"unexpected argument {args.text!r}", hint="To send another text, pass it after --edit.")
+    numbers = await choose_requests(services, _build_choice(args))
     grant = PermitGrant(_parse_duration(args.lasting), args.category) if grants else None
-    approval = await services.gate.approvals.answer(args.id, "allow", grant, after=args.after)
-    return _build_result(services, approval)
+    answered = await answer_requests(
+        services, numbers, lambda number: services.gate.approvals.answer(number, "allow", grant, after=args.after)
+    )
+    first, *more = [_build_result(services, approval) for approval in answered]
+    return replace(first, more=tuple(more))
+
+
+def _build_choice(args: ApproveArgs) -> RequestChoice:
+    return RequestChoice(
+        numbers=parse_numbers(args.id, args.requests),
+        pane=args.pane,
+        all=args.all,
+        up_to=args.up_to,
+        is_confirmed=args.yes,
+        verb="approve",
+    )
 
 
 def _parse_duration(text: str) -> float:
@@ -176,22 +213,35 @@ async def _check_policy(services: Services, request: ActionRequest, number: int)
 
 
 def render_text(result: ApproveResult, options: RenderOptions) -> str:
+    return "\n".join(_format_result(one) for one in (result, *result.more))
+
+
+def _format_result(result: ApproveResult) -> str:
     if result.instead is not None:
         return sanitize(
             f"request {result.id} edited; your text: {result.instead.status} {result.instead.text}".rstrip()
         )
-    if result.state == "open":
+    if result.state == "open" and not result.outcome:
         return f"request {result.id} has {result.answers} of {result.needs} approvals; another person must approve it"
+    lines = [format_answer(result)]
+    if result.state == "allowed":
+        is_agent = result.kind == "answer_agent"
+        reason = "its dialog was not seen again yet" if is_agent else "its caller does not wait and must call again"
+        lines.append(f"  not executed yet: {reason}")
     if result.granted:
-        return f"{format_answer(result)}\n{sanitize(f'permit {result.permit_id}: {result.granted}')}"
-    return format_answer(result)
+        lines.append(sanitize(f"permit {result.permit_id}: {result.granted}"))
+        lines.append(f"`visor revoke-permit {result.permit_id}` ends it earlier.")
+    return "\n".join(lines)
 
 
 OP = Operation(
     name="approve",
     robot_name="approve",
-    summary="Approve an approval request in the inbox.",
-    doc="""An approval is valid for this one action, once, until it expires; the waiting caller executes it now, or when
+    summary="Approve approval requests in the inbox.",
+    doc="""`approve 10 11` answers several, `--pane 7` those of a pane, `--all` all after it has listed them and asked;
+without a number it answers the only open one. If the caller or the agent waits, the answer shows the outcome.
+
+An approval is valid for this one action, once, until it expires; the waiting caller executes it now, or when
 it calls again. `--session` also gives the caller a permit for the kind of action and the pane of the request, and for
 exactly the programs, folders and hosts that the request names (`grants`); `--category` for whole categories of them.
 `visor permits` lists them. No permit covers a deny, or a command of a class that is asked about, such as `sudo`: such a
@@ -209,12 +259,15 @@ correlation id of your action in the audit log. Without a text your editor opens
     render_text=render_text,
     effect="change",
     accepts_text_input=True,
+    get_exit_status=get_exit_status,
     exit_statuses=(
         (75, "The request is no longer open."),
         (77, "The request came from this pane, or you are not at an interactive terminal."),
     ),
     examples=(
         OperationExample("approve 3", "approve once"),
+        OperationExample("approve 10 11", "approve two requests"),
+        OperationExample("approve --all", "list all open requests, ask, then approve them"),
         OperationExample("approve 3 --session --for 2h", "also grant what the request names, for two hours"),
         OperationExample("approve 4 --after 3", "allow it once, after request 3 was executed"),
         OperationExample("approve 3 --edit make test", "send this text instead"),

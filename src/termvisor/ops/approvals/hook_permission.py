@@ -14,6 +14,7 @@ from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest, InternalError, StateConflict, Unsupported, VisorError
 from termvisor.model.action.action import AnswerAgent
+from termvisor.model.action.approval import ANSWERED_ELSEWHERE
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.agent.hooks import encode_tool_input
@@ -122,7 +123,7 @@ async def _wait_for_first_answer(
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         # Cancelling the call to the gate withdraws its approval request.
         for task in tasks:
-            task.cancel()
+            task.cancel(ANSWERED_ELSEWHERE)
     if approval_task.cancelled():
         raise StateConflict("the request was answered in the agent's own dialog", hint="Nothing is left to answer.")
     answer = approval_task.result()

@@ -8,7 +8,8 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.approvals._approval_item import ApprovalItem, build_approval_item, format_answer
 from termvisor.ops.render.results import BaseListing, compute_remaining, render_listing
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, sanitize
+from termvisor.ops.render.table import TableColumn
+from termvisor.ops.render.text import RenderOptions, format_age, sanitize
 from termvisor.redaction import redact
 
 # Approvals expire within minutes, so older ones are not in force.
@@ -83,11 +84,11 @@ def render_text(result: PermitListing, options: RenderOptions) -> str:
 COLUMNS = (
     TableColumn("ID", lambda item: str(item.id), is_right_aligned=True, style="bold"),
     TableColumn("CALLER", lambda item: item.caller, can_shrink=True, style="cyan"),
-    TableColumn("ACTION", lambda item: item.kind),
-    TableColumn("GRANTS", lambda item: ", ".join(item.grants) or "nothing", can_shrink=True),
+    TableColumn("ACTION", lambda item: item.kind, worth=4),
+    TableColumn("GRANTS", lambda item: ", ".join(item.grants) or "nothing", can_shrink=True, min_width=16),
     TableColumn("PANE", lambda item: "all" if item.pane is None else str(item.pane), is_right_aligned=True),
     TableColumn("LEFT", lambda item: format_age(item.left), is_right_aligned=True),
-    TableColumn("GIVEN BY", lambda item: item.given_by, can_shrink=True),
+    TableColumn("GIVEN BY", lambda item: item.given_by, can_shrink=True, worth=1),
 )
 
 OP = Operation(

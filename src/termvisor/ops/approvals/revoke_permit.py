@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
+from termvisor.model.action.action import WriteConfig
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 
@@ -28,9 +29,10 @@ async def run(services: Services, args: RevokePermitArgs) -> RevokePermitResult:
 OP = Operation(
     name="revoke_permit",
     summary="Revoke a permit.",
-    doc="From now on these actions of the caller require approval again.",
+    doc="From now on these actions of the caller require approval again. A program needs approval.",
     run=run,
     render_text=lambda result, _options: f"permit {result.permit_id} revoked",
     effect="change",
+    list_changes=lambda _services, args: (WriteConfig(change="revoke", name=str(args.id)),),
     examples=(OperationExample("revoke-permit 2", "revoke permit 2"),),
 )

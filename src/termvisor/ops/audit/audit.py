@@ -4,7 +4,7 @@ Updates only wake a follower; entries are always read from the log by cursor, so
 """
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, Struct, structs
 
@@ -21,7 +21,8 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneFilter, resolve_pane_id
 from termvisor.ops.render import results
 from termvisor.ops.render.action_text import describe_action_fields, format_actor, redact_fields
-from termvisor.ops.render.text import RenderOptions, TableColumn, render_table, sanitize
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
 # Maximum number of entries per batch while following.
@@ -55,6 +56,8 @@ class AuditItem(Struct, frozen=True, kw_only=True):
     ``correlation``. ``undoes`` is the correlation of the action that this one undoes. ``hash`` covers this entry and
     all before it.
     """
+
+    detail_fields: ClassVar[tuple[str, ...]] = ("action", "hash")
 
     id: int
     at: str
@@ -189,18 +192,23 @@ def _format_outcome(item: AuditItem) -> str:
     return f"{outcome} ({item.why})" if item.why else outcome
 
 
+def _choose_outcome_style(item: AuditItem) -> str:
+    """Return the colour of a warning for what did not happen as requested."""
+    return "" if (item.outcome or item.verdict) in ("done", "delivered", "allow") else "yellow"
+
+
 def _format_action(item: AuditItem) -> str:
     return f"{item.what} (undoes {item.undoes})" if item.undoes else item.what
 
 
 COLUMNS = (
     TableColumn("ID", lambda item: str(item.id), is_right_aligned=True, style="bold"),
-    TableColumn("WHEN", lambda item: item.at),
-    TableColumn("STAGE", lambda item: item.stage),
-    TableColumn("BY", lambda item: item.by, style="cyan"),
+    TableColumn("WHEN", lambda item: item.at, kind="time"),
+    TableColumn("STAGE", lambda item: item.stage, worth=2),
+    TableColumn("BY", lambda item: item.by, can_shrink=True, style="cyan", min_width=12, worth=6),
     TableColumn("PANE", lambda item: "-" if item.pane is None else str(item.pane), is_right_aligned=True),
-    TableColumn("RESULT", _format_outcome, can_shrink=True, style="yellow"),
-    TableColumn("ACTION", _format_action, can_shrink=True),
+    TableColumn("RESULT", _format_outcome, can_shrink=True, choose_style=_choose_outcome_style, min_width=12),
+    TableColumn("ACTION", _format_action, can_shrink=True, min_width=24),
 )
 
 

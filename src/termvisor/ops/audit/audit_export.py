@@ -65,6 +65,7 @@ verifies such a file anywhere, without a daemon or database. An entry that your 
 marked `is_masked`.""",
     run=run,
     render_text=lambda result, _options: encode_json_line(result),
+    is_verbatim=True,
     is_stream=True,
     examples=(
         OperationExample("audit export --output audit.jsonl", "into a private file"),

@@ -19,7 +19,7 @@ class UndoArgs(_action_operation.ActionArgs, frozen=True, kw_only=True):
     which: Annotated[
         str,
         Meta(
-            description="The action's `correlation`, or `last`: your own last action.",
+            description="The action's ID in `visor audit`, its `correlation`, or `last`: your own last action.",
             extra={"positional": "one"},
             max_length=64,
         ),
@@ -68,8 +68,8 @@ OP = _action_operation.declare_action(
     robot_name="undo",
     summary="Undo an action, if that is proven to be safe.",
     doc=f"""Without an argument it undoes your own last action that was not undone yet; `visor audit` shows the
-`correlation` of all others. The inverse is an action like any other: checked by the policy, subject to approval, logged
-(its entries name the undone action in `undoes`) and verified.
+ID and the `correlation` of all others. The inverse is an action like any other: checked by the policy, subject to
+approval, logged (its entries name the undone action in `undoes`) and verified.
 
 `set-title` is undone by restoring the former title, `activate` by activating the former pane of the session, `spawn`
 and `split` by closing the new pane, which asks for confirmation like `kill --close`, and `reserve` by releasing the
@@ -92,6 +92,7 @@ running command in the shell, edited input, or an action that was already undone
     ),
     examples=(
         OperationExample("undo", "your own last action"),
+        OperationExample("undo 57", "the action of audit entry 57"),
         OperationExample("undo 5f1c0a9be2d47713 --dry-run", "show the inverse and the policy's verdict"),
         OperationExample("robot undo last --yes", "without confirmation, as JSON"),
     ),

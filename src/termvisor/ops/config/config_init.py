@@ -1,6 +1,7 @@
 """The operation `config_init`: write a config file with every setting, commented out."""
 
 import os
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -9,10 +10,15 @@ from termvisor.errors import StateConflict, Unavailable
 from termvisor.model.action.action import WriteConfig
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import format_toml_value
 from termvisor.ops.render.text import RenderOptions, sanitize
-from termvisor.settings import SettingInfo, list_settings
+from termvisor.settings import LAYOUT, SettingInfo, list_settings
+from termvisor.settings_file.toml_document import TomlKey, format_key, format_toml_value
 from termvisor.system.files import make_private_folder
+
+_TABLE_ORDER = (
+    *("general", "ingest", "storage", "safety", "patterns"),
+    *("agents", "workflows", "notify", "events", "account"),
+)
 
 
 class ConfigInitArgs(Struct, frozen=True, kw_only=True):
@@ -49,17 +55,42 @@ def _write_template(path: str) -> str | None:
 
 
 def build_template() -> str:
-    """Return a config file with the description and default of every setting, commented out."""
+    """Return a config file with the description and default of every setting, commented out, in its tables."""
     head = "# Settings of Termvisor. Uncomment a line to change it; `visor config validate` checks the file.\n"
-    return head + "".join(
-        f"\n# {row.doc}\n# Environment: {row.env}. {row.type}\n# {row.name} = {_format_example(row)}\n"
-        for row in list_settings()
-    )
+    rows = list_settings()
+    tables = sorted({row.place[:-1]: None for row in rows if row.example is None}, key=_get_table_order)
+    parts = [_render_table(table, rows) for table in tables]
+    return "".join([head, *parts, *(_render_setting(row) for row in rows if row.example and row.place not in tables)])
 
 
-def _format_example(row: SettingInfo) -> str:
+def _get_table_order(table: TomlKey) -> tuple[int, TomlKey]:
+    # Keys at the top level must come before the first table.
+    return _TABLE_ORDER.index(table[0]) if table else -1, table
+
+
+def _render_table(table: TomlKey, rows: Sequence[SettingInfo]) -> str:
+    inside = [row for row in rows if row.place[:-1] == table and not row.example]
+    # Entries come last, because some have a header of their own.
+    inside += [row for row in rows if row.place == table and row.example]
+    header = f"\n[{format_key(table)}]\n" if table else ""
+    return header + "".join(_render_setting(row, table) for row in inside)
+
+
+def _render_setting(row: SettingInfo, table: TomlKey = ()) -> str:
+    if row.example:
+        example = LAYOUT.render_entries(row.name, row.example).removeprefix(f"[{format_key(table)}]\n")
+        form = f"lines `{row.line}`"
+    else:
+        example = f"{format_key(row.place[-1:])} = {_format_default(row)}"
+        form = row.type
+    lines = [row.doc, f"Environment: {row.env}, {form}.", *example.splitlines()]
+    return "\n" + "".join(f"# {line}\n" for line in lines)
+
+
+def _format_default(row: SettingInfo) -> str:
     """Format the default, or a placeholder for a setting without one."""
-    return '["…"]' if row.default is None else format_toml_value(row.default)
+    placeholder = '["…"]' if "tuple" in row.type else "30.0"
+    return placeholder if row.default is None else format_toml_value(row.default)
 
 
 def render_text(result: ConfigInitResult, options: RenderOptions) -> str:

@@ -1,15 +1,17 @@
 """The operation `config_show`: list effective settings and where each comes from."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import format_toml_value
-from termvisor.ops.render.text import RenderOptions, TableColumn, render_table
+from termvisor.ops.config._settings import find_origin, format_place
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions
 from termvisor.redaction import redact
 from termvisor.settings import list_settings, load_settings, read_config_file
+from termvisor.settings_file.toml_document import format_toml_value
 
 
 class ConfigShowArgs(Struct, frozen=True, kw_only=True):
@@ -22,6 +24,8 @@ class SettingItem(Struct, frozen=True, kw_only=True):
     """``origin`` is `default`, `file` or `environment`; ``value`` is formatted as in the config file."""
 
     name: str
+    key: str
+    """Its key in the config file."""
     value: str
     origin: str
     env: str
@@ -41,24 +45,20 @@ async def run(services: Services, args: ConfigShowArgs) -> ConfigShowResult:
     items = []
     for row in list_settings():
         value, file_value = getattr(effective, row.name), getattr(without_environment, row.name)
-        origin = _find_origin(value, file_value, row.name in names_in_file)
+        origin = find_origin(value, file_value, row.name in names_in_file)
         if args.effective or origin != "default":
             text = redact(format_toml_value(value))
-            items.append(SettingItem(name=row.name, value=text, origin=origin, env=row.env, doc=row.doc))
+            items.append(
+                SettingItem(name=row.name, key=format_place(row), value=text, origin=origin, env=row.env, doc=row.doc)
+            )
     return ConfigShowResult(path=paths.config_file, settings=tuple(items))
 
 
-def _find_origin(effective_value: Any, file_value: Any, is_in_file: bool) -> str:
-    if effective_value != file_value:
-        return "environment"
-    return "file" if is_in_file else "default"
-
-
 COLUMNS = (
-    TableColumn("SETTING", lambda item: item.name, style="bold"),
-    TableColumn("VALUE", lambda item: item.value, can_shrink=True),
-    TableColumn("ORIGIN", lambda item: item.origin),
-    TableColumn("ENVIRONMENT", lambda item: item.env, style="dim"),
+    TableColumn("SETTING", lambda item: item.key, style="bold"),
+    TableColumn("VALUE", lambda item: item.value, can_shrink=True, min_width=20),
+    TableColumn("ORIGIN", lambda item: item.origin, worth=5),
+    TableColumn("ENVIRONMENT", lambda item: item.env, style="dim", worth=1),
 )
 
 

@@ -7,8 +7,9 @@ from msgspec import Meta, Struct
 from termvisor.model.action.action import WriteConfig
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.config._settings import find_setting
+from termvisor.ops.config._settings import find_setting_key
 from termvisor.ops.config.config_set import ConfigChangeResult, render_text, write_change
+from termvisor.settings import LAYOUT, parse_config_text
 from termvisor.setup import toml_edit
 
 
@@ -19,10 +20,11 @@ class ConfigUnsetArgs(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: ConfigUnsetArgs) -> ConfigChangeResult:
-    row = find_setting(args.name)
+    row, key = find_setting_key(args.name)
     path = services.paths.config_file
     before = toml_edit.read_toml_file(path)
-    return write_change(path, row, before, toml_edit.unset_value(before, row.name))
+    flat = parse_config_text(before, path)
+    return write_change(path, row, key, before, LAYOUT.remove_setting(before, flat, key))
 
 
 OP = Operation(
@@ -34,5 +36,9 @@ OP = Operation(
     effect="local",
     list_changes=lambda _services, args: (WriteConfig(change="unset", name=args.name),),
     exit_statuses=((78, "The config file is invalid; nothing was written."),),
-    examples=(OperationExample("config unset log_level", "back to the default"),),
+    examples=(
+        OperationExample("config unset log_level", "back to the default"),
+        OperationExample("config unset workflow_modes", "back to the workflows' own modes"),
+        OperationExample("config unset agents.aider", "forget a program"),
+    ),
 )

@@ -11,10 +11,11 @@ from termvisor.model.did_you_mean import find_close_matches
 from termvisor.model.settings.notifications import find_missing_settings
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.render.text import RenderOptions, sanitize
+from termvisor.ops.render.text import RenderOptions, sanitize, sanitize_lines
 from termvisor.settings import (
     FOLDER_VARIABLES,
     Settings,
+    find_old_forms,
     get_environment,
     list_settings,
     load_settings,
@@ -42,7 +43,7 @@ async def run(services: Services, _args: ConfigValidateArgs) -> ConfigValidateRe
         path=path,
         exists=os.path.exists(path),
         settings_in_file=tuple(read_config_file(path)),
-        warnings=(*find_config_warnings(settings), *find_unknown_variables(get_environment())),
+        warnings=(*find_old_forms(path), *find_config_warnings(settings), *find_unknown_variables(get_environment())),
     )
 
 
@@ -73,7 +74,7 @@ def find_unknown_variables(environ: Mapping[str, str]) -> Iterator[str]:
 
 def render_text(result: ConfigValidateResult, options: RenderOptions) -> str:
     status = f"{result.path} ok" if result.exists else f"{result.path} does not exist; using the defaults"
-    warnings = (options.paint("yellow", sanitize(f"warning: {text}")) for text in result.warnings)
+    warnings = (options.paint("yellow", sanitize_lines(f"warning: {text}")) for text in result.warnings)
     return "\n".join([sanitize(status), *warnings])
 
 
@@ -81,7 +82,8 @@ OP = Operation(
     name="config_validate",
     summary="Validate the config file and the environment.",
     doc="""Checks name, type and limits of every setting, and regular expressions. An invalid setting is a
-`config_error` with its place; a valid but suspicious one is a warning, and so is an unknown `VISOR_…` variable.""",
+`config_error` with its line, and an unknown one with the closest key. A valid but suspicious one is a warning; so are
+an unknown `VISOR_…` variable and a setting in an earlier form, with the new form.""",
     run=run,
     render_text=render_text,
     effect="local",

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from termvisor.clock import format_timestamp
 from termvisor.errors import BadRequest
+from termvisor.model.action.action import WriteFile
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.results import copy_fields
@@ -59,9 +60,11 @@ OP = Operation(
     name="db_backup",
     summary="Back up the database to a file while it is in use.",
     doc="""The backup is consistent, compact, private (mode 0600) and a single file. An existing file is never replaced.
-It does not contain the raw log: copy the directory `raw` as well to keep that. `visor db restore` restores it.""",
+It does not contain the raw log: copy the directory `raw` as well to keep that. `visor db restore` restores it. A
+program needs approval.""",
     run=run,
     render_text=render_text,
     effect="change",
+    list_changes=lambda _services, args: (WriteFile(path=os.path.realpath(args.file), why="database backup"),),
     examples=(OperationExample("db backup ~/visor-monday.db", "write a backup"),),
 )

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from termvisor.model.action.action import UpdateRecords
 from termvisor.ops.api.operation import OperationExample
 from termvisor.ops.database._maintenance_progress import declare_maintenance
 
@@ -17,5 +18,6 @@ OP = declare_maintenance(
 lines. New output is stored after the rebuild, so it is searchable later; none of it is lost.""",
     args_type=DbReindexArgs,
     start=lambda services, _args: services.maintenance.vacuum_database(rebuild_indexes=True),
+    list_changes=lambda _services, _args: (UpdateRecords(change="reindex"),),
     examples=(OperationExample("db reindex", "after `db check` reported a different index"),),
 )

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from termvisor.clock import SystemClock
 from termvisor.errors import ConfirmationRequired, StorageError
+from termvisor.model.action.action import RestoreData
 from termvisor.model.maintenance import DatabaseContents, RestoreSummary
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
@@ -125,16 +126,22 @@ def render_text(result: DbRestoreResult, options: RenderOptions) -> str:
     return f"restored {sanitize(result.path)}: {backup}{kept}"
 
 
+def _list_changes(services: Services, args: DbRestoreArgs) -> tuple[RestoreData, ...]:
+    # Without --yes nothing is replaced: both contents are only shown.
+    return (RestoreData(file=args.file or services.paths.snapshot_file),) if args.yes and not args.dry_run else ()
+
+
 OP = Operation(
     name="db_restore",
     summary="Replace the database with a backup.",
     doc="""Works only while no daemon is running. The backup is checked first: it must be a Termvisor database, not
 newer than this version, and intact. The present database is renamed with a date and never deleted. Output after the
 backup is read again from the raw log, for epochs that the backup knows. Asks for confirmation unless `--yes` is
-given.""",
+given. Only a person may restore: the audit log is part of the database.""",
     run=run,
     render_text=render_text,
     effect="local",
+    list_changes=_list_changes,
     examples=(
         OperationExample("db restore ~/visor-monday.db --dry-run", "show what would be replaced"),
         OperationExample("db restore ~/visor-monday.db", "restore after confirmation"),

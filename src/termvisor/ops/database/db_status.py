@@ -6,7 +6,7 @@ from termvisor.clock import compute_seconds_between
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.database._maintenance_progress import MaintenanceStep, build_step
-from termvisor.ops.render import text
+from termvisor.ops.render import table, text
 from termvisor.ops.render.results import format_optional_timestamp
 
 
@@ -46,12 +46,12 @@ async def run(services: Services, _args: DbStatusArgs) -> DbStatusResult:
 
 
 _STEP_COLUMNS = (
-    text.TableColumn("OPERATION", lambda run: run.operation, style="bold"),
-    text.TableColumn("AT", lambda run: run.started_at),
-    text.TableColumn("DURATION", lambda run: f"{run.duration_secs:.1f} s", is_right_aligned=True),
-    text.TableColumn("ROWS", lambda run: str(run.rows), is_right_aligned=True),
-    text.TableColumn("BYTES", lambda run: text.format_bytes(run.bytes), is_right_aligned=True),
-    text.TableColumn("DETAIL", lambda run: run.detail, can_shrink=True),
+    table.TableColumn("OPERATION", lambda run: run.operation, style="bold"),
+    table.TableColumn("AT", lambda run: run.started_at, kind="time"),
+    table.TableColumn("DURATION", lambda run: f"{run.duration_secs:.1f} s", is_right_aligned=True),
+    table.TableColumn("ROWS", lambda run: str(run.rows), is_right_aligned=True, worth=3),
+    table.TableColumn("BYTES", lambda run: text.format_bytes(run.bytes), is_right_aligned=True, worth=2),
+    table.TableColumn("DETAIL", lambda run: run.detail, can_shrink=True, min_width=16, worth=4),
 )
 
 
@@ -65,7 +65,7 @@ def render_text(result: DbStatusResult, options: text.RenderOptions) -> str:
         f"checkpoint  {checkpoint}, {text.pluralize(result.wal_pages, 'page')} pending\n"
         f"raw log     {text.format_bytes(result.raw_bytes)}"
     )
-    return f"{head}\n\n{text.render_table(_STEP_COLUMNS, result.maintenance, options)}" if result.maintenance else head
+    return f"{head}\n\n{table.render_table(_STEP_COLUMNS, result.maintenance, options)}" if result.maintenance else head
 
 
 OP = Operation(

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from termvisor.model.action.action import UpdateRecords
 from termvisor.ops.api.operation import OperationExample
 from termvisor.ops.database._maintenance_progress import declare_maintenance
 
@@ -17,5 +18,6 @@ OP = declare_maintenance(
 reading continue meanwhile. Deleting by age already frees pages; this also shrinks the index.""",
     args_type=DbVacuumArgs,
     start=lambda services, _args: services.maintenance.vacuum_database(),
+    list_changes=lambda _services, _args: (UpdateRecords(change="vacuum"),),
     examples=(OperationExample("db vacuum", "after deleting much data"),),
 )

@@ -22,11 +22,12 @@ from termvisor.model.event import EVENT_KINDS, EVENT_TYPES
 from termvisor.ops.api import catalog, schema
 from termvisor.ops.api.arguments import GLOBAL_OPTIONS_HELP, describe_arguments, render_usage
 from termvisor.ops.api.operation import Operation
-from termvisor.ops.config._settings import format_toml_value
+from termvisor.ops.config._settings import format_place
 from termvisor.ops.docs.typescript import render_types
 from termvisor.ops.panes.list_gaps import GAP_CAUSE_TEXTS
 from termvisor.redaction import list_kinds
 from termvisor.settings import list_settings
+from termvisor.settings_file.toml_document import format_toml_value
 
 GENERATED_DIRS = ("docs/reference", "docs/json-schema")
 _RELOAD_COMMAND = "visor config reload"
@@ -55,6 +56,14 @@ def build_pages() -> dict[str, str]:
     return pages
 
 
+_SETTINGS_INTRODUCTION = (
+    "Set them with `visor config set`, in `config.toml` (`visor config path` shows its location), or in the"
+    " environment, which has precedence. In the file a setting has the key of the second column: `storage.retention` is"
+    ' `retention` in the table `[storage]`. A number may be a text with a unit: `"7d"`, `"90s"`, `"20GB"`. A table has'
+    " one line per entry in the environment. The last column is the command that applies a changed value."
+)
+
+
 def _build_declaration_pages(ops: Sequence[Operation]) -> dict[str, str]:
     """Render the pages of operations, settings and errors."""
     return {
@@ -69,14 +78,14 @@ def _build_declaration_pages(ops: Sequence[Operation]) -> dict[str, str]:
         ),
         "settings": _render_page(
             "Settings",
-            "Set them with `visor config set`, in `config.toml` (`visor config path` shows its location), or in the "
-            "environment, which takes precedence. The last column is the command that applies a changed value.",
-            ("setting", "environment", "type", "default", "description", "applied by"),
+            _SETTINGS_INTRODUCTION,
+            ("setting", "key", "environment", "type", "default", "description", "applied by"),
             [
                 (
                     _format_code(r.name),
+                    _format_code(format_place(r)),
                     _format_code(r.env),
-                    _format_code(r.type),
+                    _format_code(f"table; {r.line}" if r.line else r.type),
                     _format_code(format_toml_value(r.default)),
                     r.doc,
                     _format_code(r.restart or _RELOAD_COMMAND),

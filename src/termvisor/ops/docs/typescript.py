@@ -7,16 +7,20 @@ import msgspec
 
 from termvisor.ops.api.envelope import Envelope
 from termvisor.ops.api.operation import Operation
+from termvisor.ops.api.schema import build_result_schemas
 
 _PRIMITIVE_TYPES = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 
 
 def render_types(ops: Sequence[Operation]) -> str:
     """Render one declaration file: a type per struct, and `Ops`, which maps operations to their types."""
-    shapes = [Envelope, *(op.args_type for op in ops), *(op.result_type for op in ops)]
-    unique = list(dict.fromkeys(shapes))
-    references, parts = msgspec.json.schema_components(unique, ref_template="{name}")
-    names = {shape: reference["$ref"] for shape, reference in zip(unique, references, strict=True)}
+    inputs = list(dict.fromkeys([Envelope, *(op.args_type for op in ops)]))
+    results = list(dict.fromkeys(op.result_type for op in ops))
+    input_references, input_parts = msgspec.json.schema_components(inputs, ref_template="{name}")
+    result_references, result_parts = build_result_schemas(results, "{name}")
+    shapes, references = [*inputs, *results], [*input_references, *result_references]
+    names = {shape: reference["$ref"] for shape, reference in zip(shapes, references, strict=True)}
+    parts = input_parts | result_parts
     blocks = ["// Generated from the operations' declarations. Do not edit."]
     blocks += [_render_interface(name, part) for name, part in sorted(parts.items())]
     blocks.append("\n".join(_render_operations_interface(ops, names)))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import Annotated, get_args
+from typing import Annotated, ClassVar, get_args
 
 from msgspec import Meta, Struct
 
@@ -54,6 +54,11 @@ class DetectionItem(Struct, frozen=True, kw_only=True):
     have printed it: it never starts a workflow. ``remedy`` is the workflow that would handle it now.
     """
 
+    detail_fields: ClassVar[tuple[str, ...]] = (
+        *("rule", "agent", "severity", "captures", "source"),  # the event's ``data`` has them as well
+        *("runtime", "confidence", "last_seen", "correlation"),
+    )
+
     rule: str
     agent: str
     runtime: int | None
@@ -62,7 +67,7 @@ class DetectionItem(Struct, frozen=True, kw_only=True):
     source: str
     confidence: float
     context: str
-    seen_again: int
+    seen_again: int = 0
     last_seen: str | None
     correlation: str
     proven: bool

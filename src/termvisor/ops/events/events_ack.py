@@ -4,11 +4,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from termvisor.model.action.action import UpdateRecords
 from termvisor.model.detection.detection import Detection, DetectionHandling
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.events._event_item import DetectionItem, build_detection_item, find_detection, format_caller
-from termvisor.ops.render.text import sanitize
+from termvisor.ops.render.text import RenderOptions, format_moment, sanitize
 from termvisor.redaction import redact
 
 AckStatus = Literal["handled", "already", "would_be"]
@@ -67,11 +68,16 @@ def _build_item(detection: Detection, status: AckStatus) -> EventAckItem:
     )
 
 
-def _format_item(item: EventAckItem) -> str:
+def _format_item(item: EventAckItem, options: RenderOptions) -> str:
     handling, event = item.detection.handled, f"event {item.cursor} ({item.kind})"
     if item.status == "already" and handling is not None:
-        return f"{event} was already handled by {handling.by} at {handling.at}"
+        return f"{event} was already handled by {handling.by} {format_moment(handling.at, options)}"
     return f"{event} {'marked' if item.status == 'handled' else 'would be marked'} as handled"
+
+
+def _list_changes(_services: Services, args: EventsAckArgs) -> tuple[UpdateRecords, ...]:
+    change = UpdateRecords(change="acknowledge", name=" ".join(args.ids), value=args.note)
+    return () if args.dry_run else (change,)
 
 
 OP = Operation(
@@ -80,8 +86,9 @@ OP = Operation(
     doc="""A handled detection is not listed by `events --unhandled` and starts no workflow. The first handling is kept:
 marking it again changes nothing. Nothing is sent to any pane.""",
     run=run,
-    render_text=lambda result, _options: "\n".join(sanitize(_format_item(item)) for item in result.items),
+    render_text=lambda result, options: "\n".join(sanitize(_format_item(item, options)) for item in result.items),
     effect="change",
+    list_changes=_list_changes,
     exit_statuses=((4, "Detection not found."),),
     examples=(
         OperationExample("events ack 120", "mark one detection"),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import parse_timestamp
+from termvisor.clock import compute_seconds_between, parse_timestamp
 from termvisor.errors import BadRequest
 from termvisor.model.action.action import WriteConfig
 from termvisor.model.detection.detection import DetectionMute
@@ -14,7 +14,7 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.events._event_item import check_rule_or_type, format_caller
 from termvisor.ops.panes._pane_reference import PaneFilter, resolve_pane_id
 from termvisor.ops.render.results import format_optional_timestamp
-from termvisor.ops.render.text import RenderOptions, sanitize
+from termvisor.ops.render.text import RenderOptions, format_age, sanitize
 from termvisor.redaction import redact
 
 # A mute is stored and matched as a glob against every detection, so it must be short and plain.
@@ -89,8 +89,11 @@ def build_mute_item(mute: DetectionMute) -> MuteItem:
 
 def render_text(result: MuteItem, options: RenderOptions) -> str:
     where = "in all panes" if result.pane is None else f"in pane {result.pane}"
-    until = f"`visor events unmute {result.id}`" if result.until is None else result.until
-    return sanitize(f"mute {result.id}: {result.what} muted {where} until {until}")
+    until = f"until `visor events unmute {result.id}`"
+    if result.until is not None:
+        left = format_age(compute_seconds_between(options.now, parse_timestamp(result.until, options.now)))
+        until = f"for {left}" if options.width else f"until {result.until}"
+    return sanitize(f"mute {result.id}: {result.what} muted {where} {until}")
 
 
 def _list_changes(_services: Services, args: EventsMuteArgs) -> tuple[WriteConfig, ...]:

@@ -7,7 +7,7 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.events.events_mute import MuteItem, build_mute_item
 from termvisor.ops.render.results import BaseListing, render_listing
-from termvisor.ops.render.text import TableColumn
+from termvisor.ops.render.table import TableColumn
 
 
 class EventsMutesArgs(Struct, frozen=True, kw_only=True):
@@ -36,8 +36,8 @@ COLUMNS = (
     TableColumn("ID", lambda item: str(item.id), is_right_aligned=True, style="bold"),
     TableColumn("WHAT", lambda item: item.what, can_shrink=True),
     TableColumn("PANE", lambda item: "all" if item.pane is None else str(item.pane), is_right_aligned=True),
-    TableColumn("UNTIL", lambda item: item.until or "-", style="dim"),
-    TableColumn("BY", lambda item: item.by, can_shrink=True),
+    TableColumn("UNTIL", lambda item: item.until or "-", style="dim", kind="time"),
+    TableColumn("BY", lambda item: item.by, can_shrink=True, worth=1),
 )
 
 OP = Operation(

@@ -12,7 +12,7 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.events._event_item import SIGNAL_DESCRIPTIONS, EventItem, build_item_of_detection, find_detection
 from termvisor.ops.render.action_text import redact_fields
 from termvisor.ops.render.results import copy_fields, format_time_fields
-from termvisor.ops.render.text import RenderOptions, sanitize
+from termvisor.ops.render.text import RenderOptions, format_moment, format_time, sanitize
 from termvisor.redaction import redact
 
 _LINES_ABOVE, _LINES_BELOW = 3, 3
@@ -108,7 +108,7 @@ _SCOPE_DESCRIPTIONS = {
 
 
 def render_text(result: ExplainEventResult, options: RenderOptions) -> str:
-    parts = [_format_head(result, options), _format_evidence(result, options), _format_handling(result)]
+    parts = [_format_head(result, options), _format_evidence(result, options), _format_handling(result, options)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -116,9 +116,8 @@ def _format_head(result: ExplainEventResult, options: RenderOptions) -> str:
     event, rule = result.event, result.rule
     detection = event.detection
     agent = f" of {detection.agent}" if detection is not None and detection.agent else ""
-    lines = [
-        f"event {event.cursor}: {options.paint('bold', event.kind)}{sanitize(agent)} in pane {event.pane}, {event.at}"
-    ]
+    kind, at = options.paint("bold", event.kind), format_time(event.at, options)
+    lines = [f"event {event.cursor}: {kind}{sanitize(agent)} in pane {event.pane}, {at}"]
     state = "" if rule.is_in_force else " (no longer active)"
     lines.append(sanitize(f"Rule {rule.id}{state}: {rule.why}".rstrip(": ")))
     if rule.pattern:
@@ -139,13 +138,15 @@ def _format_evidence(result: ExplainEventResult, options: RenderOptions) -> str:
     return "\n".join([sanitize(f"Evidence: {where}" if where else "Evidence:"), *shown])
 
 
-def _format_handling(result: ExplainEventResult) -> str:
+def _format_handling(result: ExplainEventResult, options: RenderOptions) -> str:
     detection = result.event.detection
     if detection is None:
         return ""
     lines = []
     if detection.seen_again:
-        lines.append(f"Seen {detection.seen_again} more times, last at {detection.last_seen}.")
+        lines.append(
+            f"Seen {detection.seen_again} more times, last {format_moment(detection.last_seen or '', options)}."
+        )
     if result.cooldown and result.key:
         lines.append(f"Repeats within {result.cooldown:g} s are counted, not stored.")
     if not detection.proven:
@@ -153,7 +154,8 @@ def _format_handling(result: ExplainEventResult) -> str:
     handling = detection.handled
     if handling is not None:
         run = f" (run {handling.run})" if handling.run is not None else ""
-        lines.append(f"Handled by {handling.by}{run} at {handling.at}{': ' * bool(handling.action)}{handling.action}")
+        action = f": {handling.action}" if handling.action else ""
+        lines.append(f"Handled by {handling.by}{run} {format_moment(handling.at, options)}{action}")
     else:
         lines.append(f"Not handled; {detection.remedy or 'no workflow'} would handle it.")
     return "\n".join(sanitize(line) for line in lines)

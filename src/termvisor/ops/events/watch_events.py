@@ -5,18 +5,20 @@ Updates only wake the reader; events are always read from the store by cursor, s
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from math import inf
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from termvisor.clock import parse_timestamp
+from termvisor.bus import Subscription, wait_for_update
+from termvisor.clock import Clock, parse_timestamp
 from termvisor.model.detection.detection import DetectionFilter
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.events import _event_item
-from termvisor.ops.events.list_events import COLUMNS
+from termvisor.ops.events.list_events import choose_columns
 from termvisor.ops.panes._pane_reference import PaneFilter, resolve_pane_id
 from termvisor.ops.render.text import RenderOptions, sanitize
 
@@ -36,6 +38,13 @@ class WatchEventsArgs(Struct, frozen=True, kw_only=True):
     pane: PaneFilter = None
     kind: _event_item.KindFilter = None
     once: Annotated[bool, Meta(description="Print the stored events, then exit.")] = False
+    limit: Annotated[
+        int, Meta(description="Exit after this many events; 0: no limit.", ge=0, extra={"short": ("-n",)})
+    ] = 0
+    timeout_secs: Annotated[
+        float,
+        Meta(description="Exit after this many seconds; 0: never.", ge=0, le=604_800, extra={"also": ("--timeout",)}),
+    ] = 0.0
     unhandled: _event_item.UnhandledFilter = False
     type: _event_item.TypeFilter = None
     rule: _event_item.RuleFilter = None
@@ -44,6 +53,16 @@ class WatchEventsArgs(Struct, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: WatchEventsArgs) -> AsyncIterator[_event_item.EventItem]:
+    printed = 0
+    async with aclosing(_read_items(services, args)) as items:
+        async for item in items:
+            yield item
+            printed += 1
+            if printed == args.limit:
+                return
+
+
+async def _read_items(services: Services, args: WatchEventsArgs) -> AsyncGenerator[_event_item.EventItem, None]:
     _event_item.check_event_kind(args.kind)
     _event_item.check_detection_type(args.type)
     await _event_item.check_rule_and_agent(services, args.rule, args.agent)
@@ -65,6 +84,7 @@ async def read_event_pages(
     services: Services, args: WatchEventsArgs, pane: PaneId | None
 ) -> AsyncGenerator[list[Event], None]:
     """Yield stored events in pages, then new ones as they are stored."""
+    deadline = services.clock.monotonic() + args.timeout_secs if args.timeout_secs else inf
     # Subscribe before the first page, so that an event stored in between wakes the loop instead of being missed.
     with services.updates.subscribe_events() as updates:
         cursor = await _resolve_start_cursor(services, args)
@@ -80,8 +100,17 @@ async def read_event_pages(
             cursor = max(cursor, reached)
             if args.once:
                 return
-            await updates.get()
+            if not await _wait_until(services.clock, deadline, updates):
+                return
             updates.drain()
+
+
+async def _wait_until(clock: Clock, deadline: float, updates: Subscription[Event]) -> bool:
+    """Wait for an update; return False if the deadline passes first."""
+    if deadline == inf:
+        await updates.get()
+        return True
+    return bool(await wait_for_update(clock, max(0.0, deadline - clock.monotonic()), updates))
 
 
 async def _resolve_start_cursor(services: Services, args: WatchEventsArgs) -> int:
@@ -98,8 +127,12 @@ async def find_start_cursor(services: Services) -> int:
 
 
 def render_text(result: _event_item.EventItem, options: RenderOptions) -> str:
-    cells = [sanitize(column.render_cell(result)) for column in COLUMNS]
-    return "  ".join(options.paint(column.style, cell) for column, cell in zip(COLUMNS, cells, strict=True)).rstrip()
+    columns = choose_columns(options)
+    cells = [sanitize(column.render_cell(result)) for column in columns]
+    if options.width:
+        # The rows of a stream stay on the screen, so they show the time of day instead of an age.
+        cells[1] = result.at[11:19]
+    return "  ".join(options.paint(column.style, cell) for column, cell in zip(columns, cells, strict=True)).rstrip()
 
 
 OP = Operation(
@@ -108,7 +141,8 @@ OP = Operation(
     doc="""One line per event, in JSON one object per line. Each has a `cursor`; after an interruption, resume with
 `--since-cursor` and no event is lost or repeated. `--since` starts at a time instead. Without both it starts with the
 next event; `--once` prints the events stored since then and exits. `--type`, `--rule`, `--agent`, `--severity` and
-`--unhandled` select detections only.""",
+`--unhandled` select detections only. `--limit` and `--timeout-secs` end the stream after so many events or seconds,
+with exit status 0.""",
     run=run,
     render_text=render_text,
     is_stream=True,
@@ -117,6 +151,7 @@ next event; `--once` prints the events stored since then and exits. `--type`, `-
         OperationExample("watch-events", "all events from now on"),
         OperationExample("watch-events --since-cursor 120 --json", "resume after event 120, one JSON object per line"),
         OperationExample("watch-events --since-cursor 120 --once", "only the stored events"),
+        OperationExample("robot watch-events --limit 1 --timeout-secs 60", "the next event, or nothing after a minute"),
         OperationExample("watch-events --type 'usage.*' --severity warning --json", "usage limits as they are reached"),
     ),
 )

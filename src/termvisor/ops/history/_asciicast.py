@@ -1,10 +1,11 @@
-"""Write a pane's recording as an asciicast version 3 file, the format of asciinema. Pure.
+"""Write a pane's recording as an asciicast file, the format of asciinema, version 2 or 3. Pure.
 
 Invariant: after the line of a frame, the player's screen equals that frame; only changed rows are painted. No raw bytes
 of the pane are written: rows are sanitized text and SGR colours.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -22,6 +23,10 @@ IDLE_TIME_LIMIT_S = 2.0
 _SKIPPED_EVENT_KINDS = ("gap_recorded", "pane_resized", "pane_renamed", "epoch_opened", "epoch_closed")
 
 
+CastVersion = Literal["2", "3"]
+"""Every player reads version 2; version 3 also has the exit status of the program."""
+
+
 class CastMarker(Struct, frozen=True):
     """A named position in the recording."""
 
@@ -32,15 +37,19 @@ class CastMarker(Struct, frozen=True):
 class AsciicastWriter:
     """Writes one recording: the header, then events in order of time."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: CastVersion = "2") -> None:
+        self._is_version_2 = version == "2"
         self._last_frame: ReplayFrame | None = None
-        self._last_event_ms = 0
+        self._start_ms = self._last_event_ms = 0
 
     def write_header(self, frame: ReplayFrame, title: str) -> str:
-        self._last_event_ms = frame.at // 1_000_000
-        term = {"cols": frame.width, "rows": frame.height, "type": "xterm-256color"}
-        head = {"version": 3, "term": term, "timestamp": frame.at // NS, "idle_time_limit": IDLE_TIME_LIMIT_S}
-        return _encode_json(head | {"title": sanitize(title)})
+        self._start_ms = self._last_event_ms = frame.at // 1_000_000
+        head: dict[str, object] = {"version": 2, "width": frame.width, "height": frame.height}
+        if not self._is_version_2:
+            term = {"cols": frame.width, "rows": frame.height, "type": "xterm-256color"}
+            head = {"version": 3, "term": term}
+        rest = {"timestamp": frame.at // NS, "idle_time_limit": IDLE_TIME_LIMIT_S, "title": sanitize(title)}
+        return _encode_json(head | rest)
 
     def write_frame(self, frame: ReplayFrame) -> Iterator[str]:
         """Yield the lines that show the frame; none if it equals the previous one."""
@@ -57,17 +66,19 @@ class AsciicastWriter:
         return self._write_event(marker.at, "m", sanitize(redact(marker.text)))
 
     def write_exit(self, at: int, status: int) -> str:
-        return self._write_event(at, "x", str(status))
+        # Version 2 has no exit event; a marker shows the status there.
+        return self._write_event(at, *(("m", f"exit status {status}") if self._is_version_2 else ("x", str(status))))
 
     def _write_event(self, at: int, code: str, data: str) -> str:
-        """Encode an event with its time relative to the previous event.
+        """Encode an event with its time since the start (version 2) or since the previous event (version 3).
 
         Times are rounded to milliseconds before the subtraction, so that rounding errors do not add up.
         """
         # Frames, markers and the exit come from different tables; an interval is never negative.
         now = max(self._last_event_ms, at // 1_000_000)
-        interval, self._last_event_ms = (now - self._last_event_ms) / 1000, now
-        return _encode_json([interval, code, data])
+        seconds = (now - (self._start_ms if self._is_version_2 else self._last_event_ms)) / 1000
+        self._last_event_ms = now
+        return _encode_json([seconds, code, data])
 
 
 def render_repaint(before: ReplayFrame | None, frame: ReplayFrame) -> str:

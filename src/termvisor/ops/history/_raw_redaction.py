@@ -15,6 +15,9 @@ _MAX_LINE_BYTES = 64 << 10
 
 _ESCAPE_SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 
+# Cursor movements that end a word: to another row or column.
+_CURSOR_FINALS = frozenset(b"ABCDEFGHfad`")
+
 
 class RawOutputRedactor:
     """Redacts one stream (epoch), including secrets that continue on the next line."""
@@ -47,11 +50,16 @@ class RawOutputRedactor:
 
     def _redact_lines(self, data: bytes) -> bytes:
         raws = data.split(b"\n")
-        texts = [_decode_bytes(_ESCAPE_SEQUENCE.sub(b"", raw)) for raw in raws]
+        texts = [_decode_bytes(_ESCAPE_SEQUENCE.sub(_render_sequence, raw)) for raw in raws]
         # The empty text after the last newline is not a line of the stream.
         masked = self._redactor.redact_lines(texts if raws[-1] else texts[:-1])
         masked += texts[len(masked) :]
         return b"\n".join(map(_choose_line, raws, texts, masked))
+
+
+def _render_sequence(match: re.Match[bytes]) -> bytes:
+    """Return a blank for a cursor movement, which ends a word, and nothing for other sequences."""
+    return b" " if match[0][:2] == b"\x1b[" and match[0][-1] in _CURSOR_FINALS else b""
 
 
 def _decode_bytes(data: bytes) -> str:

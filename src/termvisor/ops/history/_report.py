@@ -14,7 +14,8 @@ from termvisor.model.terminal.output import UNCERTAIN_TAIL, Gap
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.history._asciicast import format_event
 from termvisor.ops.render.results import format_optional_timestamp
-from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions, pluralize
 from termvisor.redaction import redact
 
 # Maximum number of commands and events in a report; the newest are listed.

@@ -3,6 +3,7 @@
 Everything is redacted again on export; only `--unredacted` returns raw bytes unchanged, and that is logged.
 """
 
+import os
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated, Literal, get_args
@@ -12,13 +13,13 @@ from msgspec import Meta, Struct
 from termvisor.clock import format_timestamp
 from termvisor.errors import BadRequest
 from termvisor.log import get_logger
-from termvisor.model.action.action import ExportUnredacted
+from termvisor.model.action.action import Action, ExportUnredacted, WriteFile
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.api.envelope import encode_json_line
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.history._asciicast import AsciicastWriter, build_markers, find_exit_status
+from termvisor.ops.history._asciicast import AsciicastWriter, CastVersion, build_markers, find_exit_status
 from termvisor.ops.history._raw_redaction import RawOutputRedactor
 from termvisor.ops.history._report import MAX_REPORT_ITEMS, ReportData, TimeRange, render_report
 from termvisor.ops.panes._pane_reference import resolve_pane
@@ -45,7 +46,10 @@ class ExportArgs(Struct, frozen=True, kw_only=True):
     text: Annotated[bool, Meta(description="Plain lines (the default).")] = False
     jsonl: Annotated[bool, Meta(description="One JSON object per line, with pane, line number and time.")] = False
     raw: Annotated[bool, Meta(description="Raw bytes of one pane, with escape sequences.")] = False
-    cast: Annotated[bool, Meta(description="Recording of one pane as asciicast v3, for asciinema.")] = False
+    cast: Annotated[bool, Meta(description="Recording of one pane as an asciicast, for asciinema.")] = False
+    cast_version: Annotated[
+        CastVersion, Meta(description="With --cast: 2, which every player reads, or 3, for asciinema 3 and newer.")
+    ] = "2"
     report: Annotated[bool, Meta(description="Markdown report of panes, commands, events and gaps.")] = False
     snapshot: Annotated[
         bool, Meta(description="Consistent copy of the database; requires --output with a new file.")
@@ -107,7 +111,7 @@ def _export_pane(
     if export_format == "raw":
         return export_raw(services, pane.id, span, is_unredacted=args.unredacted)
     if export_format == "cast":
-        return _export_cast(services, pane, span)
+        return _export_cast(services, pane, span, args.cast_version)
     return export_lines(services, pane.id, span, export_format)
 
 
@@ -125,12 +129,14 @@ def _choose_format(args: ExportArgs) -> ExportFormat:
     return export_format
 
 
-async def _export_cast(services: Services, pane: PaneView, span: TimeRange) -> AsyncGenerator[ExportChunk, None]:
+async def _export_cast(
+    services: Services, pane: PaneView, span: TimeRange, version: CastVersion
+) -> AsyncGenerator[ExportChunk, None]:
     """Yield frames, with markers for commands and events, as lines of an asciicast."""
     events = await services.history.list_events(pane=pane.id, since=span.since, limit=MAX_REPORT_ITEMS)
     commands = await services.history.commands.list(pane=pane.id, since=span.since, limit=MAX_REPORT_ITEMS)
     markers = [marker for marker in build_markers(commands, events) if span.contains(marker.at)]
-    cast, first = AsciicastWriter(), None
+    cast, first = AsciicastWriter(version), None
     async with aclosing(
         services.history.recording.render_frames(pane.id, since=span.since, until=span.until)
     ) as frames:
@@ -223,8 +229,11 @@ def _build_cast_chunk(pane: PaneId, at: int, text: str) -> ExportChunk:
     return ExportChunk(form="cast", pane=pane, at=format_timestamp(at), text=text)
 
 
-def _is_secret_export(args: ExportArgs) -> bool:
-    return args.unredacted and args.raw and args.pane is not None
+def _list_changes(_services: Services, args: ExportArgs) -> tuple[Action, ...]:
+    if args.snapshot and args.output:
+        return (WriteFile(path=os.path.realpath(args.output), why="database backup"),)
+    is_secret = args.unredacted and args.raw and args.pane is not None
+    return (ExportUnredacted(reference=args.pane or ""),) if is_secret else ()
 
 
 def render_text(result: ExportChunk, options: RenderOptions) -> str | bytes:
@@ -248,11 +257,12 @@ epoch; lines with a detected secret are replaced by their redacted text, unless 
 program needs approval. In a terminal raw bytes are printed without control characters; with `--format json` they are
 base64. `--cast` writes a recording for asciinema 3 and its web player: redacted screens, with markers for commands,
 events and gaps. `--report` summarizes a period in Markdown. `--snapshot` lets the daemon write a copy of the database,
-which `visor db restore` can restore.""",
+which `visor db restore` can restore; a program needs approval for it.""",
     run=run,
     render_text=render_text,
+    is_verbatim=True,
     is_stream=True,
-    list_changes=lambda _services, args: (ExportUnredacted(reference=args.pane),) if _is_secret_export(args) else (),
+    list_changes=_list_changes,
     is_writing_file=lambda args: bool(args.snapshot),
     examples=(
         OperationExample("export 7 --text > pane7.txt", "export all lines of one pane"),

@@ -11,7 +11,8 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.history._shell_command import CommandFacts, build_command_facts, format_duration, format_exit_code
 from termvisor.ops.panes._pane_reference import PaneFilter, PaneIdentity, identify_all_panes, resolve_pane_id
 from termvisor.ops.render import results
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize
+from termvisor.ops.render.table import TableColumn
+from termvisor.ops.render.text import RenderOptions, format_age, pluralize
 
 
 class ListCommandsArgs(Struct, frozen=True, kw_only=True):
@@ -82,11 +83,15 @@ def _build_command_item(command: ShellCommand, identity: PaneIdentity, now: int)
 COLUMNS = (
     TableColumn("ID", lambda item: str(item.id), is_right_aligned=True, style="bold"),
     TableColumn("PANE", lambda item: str(item.identity.id), is_right_aligned=True),
-    TableColumn("EXIT", format_exit_code, is_right_aligned=True, style="yellow"),
-    TableColumn("DURATION", lambda item: format_duration(item.seconds), is_right_aligned=True),
+    TableColumn(
+        "EXIT", format_exit_code, is_right_aligned=True, choose_style=lambda item: "yellow" if item.exit_code else ""
+    ),
+    TableColumn("DURATION", lambda item: format_duration(item.seconds), is_right_aligned=True, worth=5),
     TableColumn("AGE", lambda item: format_age(item.age), is_right_aligned=True),
-    TableColumn("CWD", lambda item: item.cwd or "-", can_shrink=True, style="cyan"),
-    TableColumn("COMMAND", lambda item: item.command or "-", can_shrink=True),
+    TableColumn(
+        "CWD", lambda item: item.cwd or "-", can_shrink=True, style="cyan", min_width=12, worth=4, kind="folder"
+    ),
+    TableColumn("COMMAND", lambda item: item.command or "-", can_shrink=True, min_width=24),
 )
 
 

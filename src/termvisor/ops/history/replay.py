@@ -92,6 +92,7 @@ at `--speed`. Secrets are redacted, and only text and colours of the recording r
 output that was not captured.""",
     run=run,
     render_text=render_text,
+    is_verbatim=True,
     is_stream=True,
     is_live=True,
     examples=(

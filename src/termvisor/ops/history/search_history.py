@@ -1,6 +1,6 @@
 """Operation `search_history`: full-text search in captured output, screens and transcripts."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
 
@@ -54,8 +54,10 @@ class HitItem(Struct, frozen=True, kw_only=True):
     no number either; ``role`` is its author, ``agent`` the agent of the conversation.
     """
 
+    detail_fields: ClassVar[tuple[str, ...]] = ("age", "spans")
+
     identity: _pane_reference.PaneIdentity
-    source: TextSource
+    source: TextSource = "stream"
     number: int | None
     at: str
     age: float | None
@@ -74,7 +76,7 @@ class HitsSummary(Struct, frozen=True, kw_only=True):
 
     hits: int
     panes: int
-    is_complete: bool
+    is_complete: bool = True
     more: str = ""
 
 
@@ -98,7 +100,7 @@ async def run(services: Services, args: SearchHistoryArgs) -> HitListing:
             rank=args.rank,
             limit=args.limit,
             context=args.context,
-            known_names=await _list_known_names(services),
+            known_names=await _list_known_names(services, args.text),
         )
     )
     identities = await _pane_reference.identify_all_panes(services)
@@ -113,8 +115,11 @@ async def run(services: Services, args: SearchHistoryArgs) -> HitListing:
     return HitListing(generated_at=format_timestamp(now), filters=filters, summary=summary, items=items)
 
 
-async def _list_known_names(services: Services) -> dict[str, tuple[str, ...]]:
-    """Return the names that filters may have before anything stored has them."""
+async def _list_known_names(services: Services, query: str) -> dict[str, tuple[str, ...]]:
+    """Return the names that the query's filters may have before anything stored has them."""
+    # Most queries have no such filter, and listing the agents loads all adapters.
+    if not any(f"{name}:" in query for name in ("agent", "rule", "event")):
+        return {}
     rules = services.detections.rules.values()
     return {
         "agent": tuple(kind.name for kind in await services.agents.list_kinds()),

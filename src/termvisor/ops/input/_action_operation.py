@@ -4,11 +4,11 @@ An acting operation builds a request, which `policy explain` and a dry run only 
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
 from msgspec import Meta, Struct, structs
 
-from termvisor.errors import NeedsApproval
+from termvisor.errors import NeedsApproval, find_error_class
 from termvisor.model.action.action import Action
 from termvisor.model.action.approval import PermitGrant, PolicyAnswer
 from termvisor.model.action.outcome import Outcome
@@ -31,7 +31,7 @@ ApprovalMode = Literal["none", "once", "session"]
 
 
 IfRuntime = Annotated[
-    int | None, Meta(description="Require this agent process: the `runtime` of `visor status` and of events.")
+    int | None, Meta(description="Require this agent process: `runtime` of `visor status` and events.")
 ]
 IfState = Annotated[
     str | None,
@@ -45,7 +45,7 @@ IfScreen = Annotated[
     Meta(description="Require this text, or /pattern/ between slashes, on the screen."),
 ]
 IfPrompt = Annotated[bool, Meta(description="Require a shell at its prompt.")]
-IfReady = Annotated[bool, Meta(description="Require that the program reported `ready` since its last command started.")]
+IfReady = Annotated[bool, Meta(description="Require that the program reported `ready` since its last command began.")]
 IfTail = Annotated[
     Annotated[str, Meta(min_length=1)] | None, Meta(description="Require that the last lines match this pattern.")
 ]
@@ -55,18 +55,23 @@ Stable = Annotated[float, Meta(description="Require that they have not changed f
 class ActionArgs(Struct, frozen=True, kw_only=True):
     """How the action is executed."""
 
-    dry_run: Annotated[bool, Meta(description="Show the policy decision and the action without executing it.")] = False
+    dry_run: Annotated[bool, Meta(description="Say what the call would do, and its exit status; execute nothing.")] = (
+        False
+    )
     yes: Annotated[bool, Meta(description="Approve the action, if it requires approval (terminal only).")] = False
     yes_for_session: Annotated[
         bool,
         Meta(description="Like --yes, and for eight hours also what the request names: programs, folders, hosts."),
     ] = False
-    owner: Annotated[str, Meta(description="Owner of the reservation to act under.")] = ""
+    owner: Annotated[str, Meta(description="Owner of the reservation to act under; default: you.")] = ""
+    override_reservation: Annotated[
+        bool, Meta(description="Act although another caller reserved the pane (terminal only); logged.")
+    ] = False
     wait_answer_secs: Annotated[
-        float, Meta(description="Wait this many seconds for approval, if it is required.", ge=0, le=86_400)
+        float, Meta(description="Wait this many seconds for approval, if required.", ge=0, le=86_400)
     ] = 0.0
     force_stale: Annotated[
-        bool, Meta(description="Execute even if the pane's state is outdated or incomplete; this is logged.")
+        bool, Meta(description="Execute even if the pane's state is outdated or incomplete; logged.")
     ] = False
 
 
@@ -91,7 +96,12 @@ def get_approval_mode(args: ActionArgs) -> ApprovalMode:
 
 def build_preconditions(args: ActionArgs) -> Preconditions:
     """Return the preconditions given by the arguments. Raises BadRequest for an unknown state."""
-    preconditions = Preconditions(owner=args.owner, force_stale=args.force_stale, wait_for_answer=args.wait_answer_secs)
+    preconditions = Preconditions(
+        owner=args.owner,
+        overrides_reservation=args.override_reservation,
+        force_stale=args.force_stale,
+        wait_for_answer=args.wait_answer_secs,
+    )
     # Operations whose effect does not depend on what the pane shows offer no preconditions on it.
     if not isinstance(args, PreconditionArgs):
         return preconditions
@@ -114,7 +124,9 @@ def add_guards(preconditions: Preconditions, args: Any, tail_lines: int) -> Prec
     )
 
 
-ActionStatus = Literal["done", "delivered", "typed_not_submitted", "unknown", "suppressed", "failed", "foreseen"]
+ActionStatus = Literal[
+    "done", "delivered", "queued", "typed_not_submitted", "unknown", "suppressed", "failed", "foreseen"
+]
 
 
 class ActionRequest(Struct, frozen=True, kw_only=True):
@@ -126,7 +138,10 @@ class ActionRequest(Struct, frozen=True, kw_only=True):
 
 
 class DryRunResult(Struct, frozen=True, kw_only=True):
-    """The policy's ``answer`` with its trace (``path``), and in ``refused`` the first failed precondition, or ""."""
+    """The policy's ``answer`` with its trace (``path``), and in ``refused`` the first failed precondition, or "".
+
+    ``code`` is the error that the call would end with, and ``hint`` what to do then; empty if it would be executed.
+    """
 
     what: str
     by: str
@@ -135,12 +150,16 @@ class DryRunResult(Struct, frozen=True, kw_only=True):
     path: tuple[str, ...]
     refused: str
     refused_why: str
+    code: str = ""
+    hint: str = ""
 
 
 class ActionResult(Struct, frozen=True, kw_only=True):
     """Outcome of an action. ``why`` is a stable code; ``correlation`` identifies the action in the audit log.
     ``foreseen`` is set only by a dry run.
     """
+
+    detail_fields: ClassVar[tuple[str, ...]] = ("correlation",)
 
     status: ActionStatus
     why: str = ""
@@ -168,7 +187,11 @@ def declare_action(
         return await execute(services, args, await build_request(services, args))
 
     # Operations with their own result or text override these.
-    defaults: dict[str, Any] = {"result_type": ActionResult, "render_text": render_action_result}
+    defaults: dict[str, Any] = {
+        "result_type": ActionResult,
+        "render_text": render_action_result,
+        "get_exit_status": get_exit_status,
+    }
     return Operation(run=run, build_request=build_request, effect="change", **(defaults | declaration))
 
 
@@ -187,11 +210,18 @@ async def execute_action(
 ) -> tuple[ActionResult, Outcome | None]:
     """Execute an action, or preview it on a dry run; a preview has no outcome."""
     pane = None if request.pane is None else identify_pane(request.pane)
+    if not args.dry_run:
+        outcome = await execute_with_approval(services, request, get_approval_mode(args))
+        return build_action_result(outcome, pane), outcome
+    # The real call would return this outcome, too, and do nothing.
+    if (previous := await services.gate.find_repeated(request.action, request.preconditions)) is not None:
+        return build_action_result(previous, pane), previous
     # The preview runs the same checks, but requests no approval, logs nothing and does not count against rate limits.
-    if args.dry_run:
-        return ActionResult(status="foreseen", pane=pane, foreseen=await dry_run_action(services, request)), None
-    outcome = await execute_with_approval(services, request, get_approval_mode(args))
-    return build_action_result(outcome, pane), outcome
+    foreseen = await dry_run_action(services, request)
+    is_approved = get_approval_mode(args) != "none" and services.gate.actor.kind == "human"
+    if foreseen.code == NeedsApproval.code and is_approved:
+        foreseen = structs.replace(foreseen, code="", hint="")
+    return ActionResult(status="foreseen", pane=pane, foreseen=foreseen), None
 
 
 def build_action_result(outcome: Outcome, pane: PaneIdentity | None) -> ActionResult:
@@ -235,6 +265,8 @@ async def dry_run_action(services: Services, request: ActionRequest) -> DryRunRe
         path=tuple(redact(line) for line in preview.path),
         refused=preview.refused,
         refused_why=redact(preview.refused_text),
+        code=preview.code,
+        hint=redact(preview.hint),
     )
 
 
@@ -258,14 +290,16 @@ def extend_result(result: ActionResult, result_type: type[D], **fields: object) 
 
 
 def get_exit_status(result: ActionResult) -> int:
-    """Return 6 if the action was executed but its effect could not be verified."""
+    """Return 6 if the action was executed but its effect could not be verified, for a dry run that of the real call."""
+    if result.foreseen is not None and result.foreseen.code:
+        return find_error_class(result.foreseen.code).exit_status
     return 6 if result.status == "unknown" else 0
 
 
 def render_action_result(result: ActionResult, options: RenderOptions, done_text: str = "done") -> str:
     """Render a result; ``done_text`` describes the executed action."""
     if result.foreseen is not None:
-        return "\n".join(render_dry_run_lines(result.foreseen, options))
+        return "\n".join(render_dry_run_lines(result.foreseen, options, is_brief=True))
     styles = {"typed_not_submitted": "yellow", "unknown": "red"}
     text = f": {result.text}" if result.text else f" ({result.why})" if result.why else ""
     return options.paint(styles.get(result.status, ""), sanitize(done_text + text))
@@ -282,4 +316,6 @@ def render_dry_run_lines(dry_run: DryRunResult, options: RenderOptions, *, is_br
         lines.append(
             options.paint("red", sanitize(f"would not be executed: {dry_run.refused_why} ({dry_run.refused})"))
         )
+    if dry_run.code and dry_run.hint:
+        lines.append(sanitize(f"hint: {dry_run.hint}"))
     return lines

@@ -18,7 +18,7 @@ class AnswerDialogArgs(PreconditionArgs, frozen=True, kw_only=True):
     choice: Annotated[
         str,
         Meta(
-            description="`allow` (once), `deny`, or the label of a choice as shown.",
+            description="`allow` (once), `deny`, or a choice as shown: its label or number.",
             extra={"positional": "rest"},
             min_length=1,
         ),

@@ -37,14 +37,11 @@ class SendTextArgs(_action_operation.PreconditionArgs, frozen=True, kw_only=True
     ] = ""
     stdin: StdinFlag = False
     file: TextFileOption = None
-    no_newline: Annotated[bool, Meta(description="Type the text without pressing Enter.")] = False
-    key: Annotated[
-        str, Meta(description="Idempotency key: a repeated call with the same key types nothing.", max_length=200)
-    ] = ""
-    program: Annotated[
-        bool, Meta(description="Send to the program that reads input, not to a shell at its prompt.")
-    ] = False
-    into_screen: Annotated[bool, Meta(description="With --program: also if it is a full-screen program.")] = False
+    no_newline: Annotated[bool, Meta(description="Type it without pressing Enter.")] = False
+    key: Annotated[str, Meta(description="Idempotency key: a repeat types nothing.", max_length=200)] = ""
+    program: Annotated[bool, Meta(description="Send to the program that reads input, not to a prompt.")] = False
+    into_screen: Annotated[bool, Meta(description="With --program: also to a full-screen program.")] = False
+    at_prompt: Annotated[bool, Meta(description="You see an empty prompt; for shells without marks.")] = False
     wait_for: Annotated[
         Annotated[str, Meta(min_length=1)] | None,
         Meta(description="After delivery, wait until a line contains this text."),
@@ -54,9 +51,10 @@ class SendTextArgs(_action_operation.PreconditionArgs, frozen=True, kw_only=True
 
 
 class SendTextResult(_action_operation.ActionResult, frozen=True, kw_only=True):
-    """``status`` is `delivered` (accepted by the program), `typed_not_submitted` (still in the input), `unknown` (could
-    not be verified; not retried), or `foreseen` (dry run). ``is_repeated``: the ``key`` was used before, and this is
-    the outcome of that call. ``would_type`` is the text of a dry run as a Python literal.
+    """``status`` is `delivered` (accepted by the program), `queued` (shown in the queue of a working agent),
+    `typed_not_submitted` (still in the input), `unknown` (could not be verified; not retried), or `foreseen` (dry run).
+    ``is_repeated``: the ``key`` was used before, and this is the outcome of that call. ``would_type`` is the text of a
+    dry run as a Python literal, null if it would not be typed.
 
     ``pattern_matched`` is null without `--wait-for`; ``wait_ended`` says how the wait ended.
     """
@@ -81,7 +79,18 @@ async def build_request(services: Services, args: SendTextArgs) -> _action_opera
 def _build_pane_request(pane: PaneView, args: SendTextArgs) -> _action_operation.ActionRequest:
     if not args.text:
         raise BadRequest("missing argument: <text>", hint="Pass the text; on the command line also --stdin or --file.")
-    action = Action(pane=pane.id, text=args.text, enter=not args.no_newline, into_screen=args.into_screen)
+    if args.at_prompt and args.program:
+        raise BadRequest(
+            "--at-prompt and --program exclude each other",
+            hint="--at-prompt is for a shell, --program for another program that reads input.",
+        )
+    action = Action(
+        pane=pane.id,
+        text=args.text,
+        enter=not args.no_newline,
+        into_screen=args.into_screen,
+        at_prompt=args.at_prompt,
+    )
     preconditions = structs.replace(
         _action_operation.build_preconditions(args), key=args.key, into="program" if args.program else "prompt"
     )
@@ -98,7 +107,8 @@ async def run(services: Services, args: SendTextArgs) -> SendTextResult:
     result, outcome = await _action_operation.execute_action(services, args, request)
     if outcome is None:
         end = "" if args.no_newline else "\r"
-        return _action_operation.extend_result(result, SendTextResult, would_type=repr(redact(args.text) + end))
+        would_type = None if result.foreseen is None or result.foreseen.code else repr(redact(args.text) + end)
+        return _action_operation.extend_result(result, SendTextResult, would_type=would_type)
     # The gate counted the lines before it typed; output since then belongs to the answer.
     before = await find_last_line_number(services, pane) if outcome.lines is None else outcome.lines
     sent = _action_operation.extend_result(
@@ -110,7 +120,7 @@ async def run(services: Services, args: SendTextArgs) -> SendTextResult:
         is_repeated=outcome.is_repeated,
         cursor=format_cursor(pane, LinePosition(before, rewritten_at), outcome.sent_at),
     )
-    if wait_args is None or outcome.status != "delivered":
+    if wait_args is None or outcome.status not in ("delivered", "queued"):
         return sent
     return await _wait_for_answer(
         services, sent, wait_args, await _find_echo_cursor(services, pane, before, args.text, outcome)
@@ -160,16 +170,15 @@ _WAIT_EXIT_STATUSES = {"timeout": 124, "pane_gone": 4}
 
 
 def get_exit_status(result: SendTextResult) -> int:
-    if result.status == "unknown":
-        return 6
     # `as_wanted`: the caller asked not to press Enter.
     if result.status == "typed_not_submitted" and result.why != "as_wanted":
         return 5
-    return _WAIT_EXIT_STATUSES.get(result.wait_ended or "", 0)
+    return _WAIT_EXIT_STATUSES.get(result.wait_ended or "") or _action_operation.get_exit_status(result)
 
 
 _STATUS_LABELS = {
     "delivered": "delivered",
+    "queued": "queued",
     "typed_not_submitted": "typed, not submitted",
     "unknown": "could not verify whether it was submitted",
 }
@@ -202,12 +211,18 @@ was seen in the input of that program. Nothing is typed while a user types there
 than the one that was checked, or into the caller's own pane; the error is then `stale_snapshot` with the reason in
 `details.why`.
 
+The marks of `visor setup shell` prove a prompt. In a shell without them, a person who sees an empty prompt may say
+`--at-prompt`: the text is typed if a shell reads the input and the row of the cursor ends like a prompt. For programs,
+this requires approval.
+
 If an agent is in the foreground, the text is a prompt for it, with or without `--program`. It is sent through the
 agent's own server if it has one and is idle (`channel` is `native`), else typed, only into an empty composer on a known
-screen. Otherwise `details.why` is `dialog_open`, `composer_not_empty` or `unknown_screen`.
+screen. Otherwise `details.why` is `dialog_open`, `composer_not_empty` or `unknown_screen`. A working agent queues the
+text; if it has no queue, `details.why` is `at_work`.
 
-`status` says what was verified: `delivered`, `typed_not_submitted` (check the pane before you continue) or `unknown`
-(do not resend without checking). With `--key`, a repeated call returns the result of the first one and types nothing.
+`status` says what was verified: `delivered`, `queued` (the agent shows it in its queue), `typed_not_submitted` (check
+the pane before you continue) or `unknown` (do not resend without checking). With `--key`, a repeated call returns the
+result of the first one and types nothing.
 
 `cursor` marks this moment: `visor wait-for <pane> --state idle,completed --since <cursor>` waits for a state that began
 after the text was sent, never for the one before.
@@ -226,7 +241,7 @@ If approval is required, a user at a terminal can approve once or for the sessio
     accepts_text_input=True,
     get_exit_status=get_exit_status,
     exit_statuses=(
-        (0, "Delivered (typed, with --no-newline); with --wait-for also matched."),
+        (0, "Delivered or queued (typed, with --no-newline); with --wait-for also matched."),
         (4, "Pane not found, or it closed before the awaited text."),
         (5, "Typed but not submitted: the text is still in the input."),
         (6, "Could not verify whether the text was submitted."),
@@ -242,6 +257,7 @@ If approval is required, a user at a terminal can approve once or for the sessio
             "send a prompt to the program, with an idempotency key",
         ),
         OperationExample("send 7 --program --file task.md", "send the text of a file"),
-        OperationExample("send 7 --dry-run -- rm -rf build", "show the policy decision only"),
+        OperationExample("send 7 --at-prompt make test", "in a shell without marks, if you see its prompt"),
+        OperationExample("send 7 --dry-run -- rm -rf build", "say what would happen, with the same exit status"),
     ),
 )

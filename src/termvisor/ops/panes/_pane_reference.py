@@ -6,13 +6,13 @@ A reference is `7`, `runtime:<id>`, `pane:<target>/<session>/<window>/<pane>`, `
 
 import re
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
 
 from termvisor.errors import AmbiguousReference, NotFound
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.pane import PaneView
+from termvisor.model.terminal.pane import LOCAL, PaneView
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.results import ListingFilters
 
@@ -29,7 +29,9 @@ _PANE_ID = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 class PaneIdentity(Struct, frozen=True, kw_only=True):
     """``id`` is assigned by Termvisor and never reused; ``pane_id`` is the multiplexer's id, such as `%5`."""
 
-    target: str
+    detail_fields: ClassVar[tuple[str, ...]] = ("window_id",)
+
+    target: str = LOCAL.name
     session_name: str
     window_id: str
     pane_id: str

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -14,7 +14,8 @@ from termvisor.ops.agents._pane_agents import PaneWithAgent
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneFilter
 from termvisor.ops.render.results import ListingFilters, compute_age, count_values, format_optional_timestamp
-from termvisor.ops.render.text import TableColumn, format_age
+from termvisor.ops.render.table import TableColumn
+from termvisor.ops.render.text import format_age
 from termvisor.redaction import redact
 
 GroupKey = tuple[str | int, ...]
@@ -65,11 +66,13 @@ class AgentTotals(Struct, frozen=True, kw_only=True):
     counts agents that wait for a permission or an answer, ``needs_action`` all that need a person.
     """
 
-    agents: int
+    detail_fields: ClassVar[tuple[str, ...]] = ("waiting", "running", "by_agent")
+
+    agents: int = 0
     top_state: StateName | None
     waiting: int
     running: int
-    needs_action: int
+    needs_action: int = 0
     by_state: dict[str, int]
     by_agent: dict[str, int]
 
@@ -79,6 +82,11 @@ class PaneGroupRow(AgentTotals, frozen=True, kw_only=True):
     the longest time an agent has been in the top state. ``tokens`` and ``cost`` are sums over the agents that report
     them, ``context_used`` is the maximum.
     """
+
+    detail_fields: ClassVar[tuple[str, ...]] = (
+        *("server", "representative", "tokens", "cost", "cost_is_estimated", "context_used", "by_activity"),
+        *("last_output_at", "last_output_age"),
+    )
 
     server: str
     panes: tuple[int, ...]
@@ -92,7 +100,7 @@ class PaneGroupRow(AgentTotals, frozen=True, kw_only=True):
     by_activity: dict[str, int]
     last_output_at: str | None
     last_output_age: float | None
-    gaps: int
+    gaps: int = 0
 
 
 def get_window_key(member: PaneWithAgent) -> GroupKey:
@@ -227,14 +235,14 @@ AGENTS_COLUMN = TableColumn("AGENTS", lambda item: format_name_counts(item.by_ag
 _AGENT_COLUMNS = (
     TableColumn("STATE", _render_top_state, choose_style=get_state_style),
     _agent_row.AGE_COLUMN,
-    TableColumn("WAIT", lambda item: str(item.waiting or "-"), is_right_aligned=True, style="yellow"),
-    TableColumn("RUN", lambda item: str(item.running or "-"), is_right_aligned=True, style="green"),
+    TableColumn("WAIT", lambda item: str(item.waiting or "-"), is_right_aligned=True, style="yellow", worth=8),
+    TableColumn("RUN", lambda item: str(item.running or "-"), is_right_aligned=True, style="green", worth=7),
 )
 PANE_COLUMNS = (
-    TableColumn("TITLE", lambda item: item.title or "-", can_shrink=True, is_optional=True),
-    TableColumn("ACTIVITY", lambda item: format_counts(item.by_activity), can_shrink=True, is_optional=True),
-    TableColumn("OUTPUT", lambda item: format_age(item.last_output_age), is_right_aligned=True, is_optional=True),
-    TableColumn("GAPS", lambda item: str(item.gaps or "-"), is_right_aligned=True, style="yellow", is_optional=True),
+    TableColumn("TITLE", lambda item: item.title or "-", can_shrink=True, worth=5),
+    TableColumn("ACTIVITY", lambda item: format_counts(item.by_activity), can_shrink=True, worth=4),
+    TableColumn("OUTPUT", lambda item: format_age(item.last_output_age), is_right_aligned=True, worth=2),
+    TableColumn("GAPS", lambda item: str(item.gaps or "-"), is_right_aligned=True, style="yellow", worth=3),
 )
 
 _USAGE_COLUMNS = (_agent_row.TOKENS_COLUMN, _agent_row.CONTEXT_COLUMN, _agent_row.COST_COLUMN)

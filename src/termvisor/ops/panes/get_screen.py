@@ -1,6 +1,6 @@
 """Operation `get_screen`: capture the screen of a pane, or return a stored one."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
 
@@ -36,6 +36,8 @@ class ScreenText(Struct, frozen=True, kw_only=True):
 
     ``screen`` is the id of a stored screen; the rows in ``left_out`` were not stored, because users type there.
     """
+
+    detail_fields: ClassVar[tuple[str, ...]] = ("width", "height")
 
     identity: PaneIdentity
     at: str
@@ -114,6 +116,7 @@ full-screen programs are stored each time a new row appears; the row in which us
 renders every moment from the recorded bytes.""",
     run=run,
     render_text=render_text,
+    is_verbatim=True,
     examples=(
         OperationExample("get-screen 7", "show the screen of pane 7"),
         OperationExample("screen work:editor --escapes", "with colours"),

@@ -1,6 +1,6 @@
 """Operation `get_text`: return the lines that a pane printed, the last ones or those after a cursor."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, Struct, structs
 
@@ -73,8 +73,10 @@ class GapNote(Struct, frozen=True, kw_only=True):
 class PaneText(Struct, frozen=True, kw_only=True):
     """``text`` has the complete lines, ``pending`` the incomplete last one. Continue reading at ``cursor``."""
 
+    detail_fields: ClassVar[tuple[str, ...]] = ("first_at",)
+
     identity: PaneIdentity
-    source: Literal["stream", "screen"]
+    source: Literal["stream", "screen"] = "stream"
     text: str
     pending: str
     cursor: str
@@ -89,7 +91,10 @@ class PaneText(Struct, frozen=True, kw_only=True):
     rewritten: int = 0
     """Number of lines at the start that replace lines before the cursor of the call: the program rewrote them."""
     is_repainting: bool = False
-    """The program uses the alternate screen, which has no lines: use `get-screen`."""
+    """The program uses the alternate screen, which has no lines: it is in ``screen``, or in ``text`` if that would be
+    empty."""
+    screen: str = ""
+    """What such a program shows now, below the lines from before it started; not with ``--since``."""
     gaps: tuple[GapNote, ...] = ()
     lines: tuple[TextLine, ...] = ()
 
@@ -104,7 +109,7 @@ async def run(services: Services, args: GetTextArgs) -> PaneText:
     if args.escapes:
         if args.since is not None or args.command is not None:
             raise BadRequest("stored text has no colours", hint="Omit --escapes, or --since and --command.")
-        return await _read_screen_text(services, pane, args.tail)
+        return await _read_screen_text(services, pane, coloured_lines=args.tail)
     if args.command is not None:
         command = await resolve_command(services, pane.id, args.command)
         return await _read_command_text(services, pane, command, args)
@@ -116,6 +121,10 @@ async def run(services: Services, args: GetTextArgs) -> PaneText:
         start = await parse_cursor(services, pane.id, args.since)
         lines, position, is_complete = await _read_lines_since(services, pane, start, args.limit)
         rewritten = sum(line.number <= start.number for line in lines)
+    is_repainting = pane.activity.kind == "alt_screen" and pane.gone_at is None
+    shown = await _read_screen_text(services, pane) if is_repainting and args.since is None else None
+    if shown is not None and not lines:
+        return structs.replace(shown, is_repainting=True)
     lines, pending = _redact_lines(lines, services.panes.get_pending_line(pane.id))
     return _build_stream_text(
         pane,
@@ -126,7 +135,8 @@ async def run(services: Services, args: GetTextArgs) -> PaneText:
         cursor=format_cursor(pane.id, position),
         is_complete=is_complete,
         rewritten=rewritten,
-        is_repainting=pane.activity.kind == "alt_screen",
+        is_repainting=is_repainting,
+        screen="" if shown is None else shown.text.rstrip(),
         gaps=await _find_gaps(services, pane, lines),
     )
 
@@ -165,8 +175,9 @@ def build_text_line(line: Line) -> TextLine:
     return TextLine(number=line.number, at=format_timestamp(line.at), text=line.text)
 
 
-async def _read_screen_text(services: Services, pane: PaneView, lines: int) -> PaneText:
-    screen = await services.panes.capture_screen(pane.id, escapes=True, lines=lines)
+async def _read_screen_text(services: Services, pane: PaneView, *, coloured_lines: int = 0) -> PaneText:
+    """Return the screen or, with colours, this many lines up to its end."""
+    screen = await services.panes.capture_screen(pane.id, escapes=coloured_lines > 0, lines=coloured_lines)
     return PaneText(
         identity=identify_pane(pane),
         source="screen",
@@ -214,7 +225,8 @@ def _build_gap_note(gap: Gap, lines: list[Line]) -> GapNote:
 def render_text(result: PaneText, options: RenderOptions) -> str:
     if result.source == "screen":
         sanitize_row = sanitize_keep_colours if options.colour else sanitize
-        return render_code_block("\n".join(sanitize_row(row) for row in result.text.split("\n")), options)
+        screen = render_code_block("\n".join(sanitize_row(row) for row in result.text.split("\n")), options)
+        return screen if options.is_quiet or not result.is_repainting else f"{screen}\n\n{get_hint(result)}"
     rows = [sanitize(row) for row in result.text.split("\n")] if result.first_at is not None else []
     # Insert from the end, so that the positions of the other gaps do not shift.
     for gap in sorted(result.gaps, key=lambda note: note.position, reverse=True):
@@ -225,15 +237,18 @@ def render_text(result: PaneText, options: RenderOptions) -> str:
         rows.append(sanitize(result.pending))
     if result.lines_gone:
         rows.insert(0, options.paint("yellow", f"[{pluralize(result.lines_gone, 'line')} deleted by retention]"))
-    if not rows and result.is_repainting and not options.is_quiet:
-        return _render_repaint_hint(result.identity.id)
     return render_code_block("\n".join(rows), options)
 
 
-def _render_repaint_hint(pane: int) -> str:
+def get_hint(result: PaneText) -> str | None:
+    """Return where to read more than the lines: the screens of a full-screen program."""
+    if not result.is_repainting:
+        return None
+    pane = result.identity.id
+    shown = "This is its screen" if result.source == "screen" else f"`screen` or `visor get-screen {pane}` shows it"
     return (
-        f"Pane {pane} has no lines: its program uses the full screen.\n"
-        f"`visor get-screen {pane}` shows it; `visor search <words> source:screen --pane {pane}` searches its screens."
+        f"The program in pane {pane} uses the full screen, which has no lines. {shown};"
+        f" `visor search <words> source:screen --pane {pane}` searches its screens."
     )
 
 
@@ -248,13 +263,16 @@ oldest valid one. Output that could not be captured is listed in `gaps`. The inc
 below it, is in `pending`. A program may rewrite lines that are still on its screen; with `--since` they are returned
 again, before the new ones, and counted in `rewritten`.
 
-`--escapes` keeps colours. With conditions such as `--if-prompt` the pane is checked first; if one does not hold,
-nothing is returned. `view-output` is the same command.
+A full-screen program prints no lines: its screen is returned in `screen` or, if the pane has no lines from before, as
+the text (`source` is `screen`). `--escapes` keeps colours. With conditions such as `--if-prompt` the pane is checked
+first; if one does not hold, nothing is returned. `view-output` is the same command.
 
 `--command` selects the output of one command, from its first line; page through it with `--limit` and `--since`.
 `lines_gone` counts its lines deleted by retention. `last` is the command that started last, running or not.""",
     run=run,
     render_text=render_text,
+    is_verbatim=True,
+    get_hint=get_hint,
     examples=(
         OperationExample("get-text 7", "show the last 50 lines of pane 7"),
         OperationExample("get-text work:1.0 --tail 200", "show 200 lines, by tmux position"),

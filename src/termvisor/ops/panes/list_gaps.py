@@ -10,7 +10,8 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes import _pane_reference
 from termvisor.ops.render import results
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, pluralize
+from termvisor.ops.render.table import TableColumn
+from termvisor.ops.render.text import RenderOptions, format_age, pluralize
 
 GAP_CAUSE_TEXTS: dict[GapCause, str] = {
     "pipe_stolen": "Another program took over the pane's pipe; capture continues through another channel.",
@@ -113,12 +114,12 @@ def _build_gap_item(gap: Gap, identity: _pane_reference.PaneIdentity) -> GapItem
 
 COLUMNS = (
     TableColumn("PANE", lambda gap: str(gap.identity.id), is_right_aligned=True, style="bold"),
-    TableColumn("SESSION", lambda gap: gap.identity.session_name, can_shrink=True, style="cyan"),
+    TableColumn("SESSION", lambda gap: gap.identity.session_name, can_shrink=True, style="cyan", worth=4),
     TableColumn("CAUSE", lambda gap: gap.cause, style="yellow"),
-    TableColumn("FROM", lambda gap: gap.start_at),
-    TableColumn("TO", lambda gap: gap.end_at or "open"),
+    TableColumn("FROM", lambda gap: gap.start_at, kind="time"),
+    TableColumn("TO", lambda gap: gap.end_at or "open", worth=3, kind="time"),
     TableColumn("DURATION", lambda gap: format_age(gap.seconds), is_right_aligned=True),
-    TableColumn("DETAIL", lambda gap: gap.detail or GAP_CAUSE_TEXTS[gap.cause], can_shrink=True),
+    TableColumn("DETAIL", lambda gap: gap.detail or GAP_CAUSE_TEXTS[gap.cause], can_shrink=True, min_width=20),
 )
 
 

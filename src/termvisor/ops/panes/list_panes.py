@@ -1,6 +1,7 @@
 """Operation `list_panes`: list panes with their activity, agent and captured output."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
 
@@ -15,7 +16,8 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.panes import _rollup
 from termvisor.ops.panes._pane_reference import PaneFilter, format_pane_path
 from termvisor.ops.render import results
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, format_bytes, pluralize, sanitize
+from termvisor.ops.render.table import TableColumn
+from termvisor.ops.render.text import RenderOptions, format_age, format_bytes, pluralize, sanitize
 
 
 class ListPanesArgs(_pane_agents.AgentFilterArgs, frozen=True, kw_only=True):
@@ -28,15 +30,22 @@ class ListPanesArgs(_pane_agents.AgentFilterArgs, frozen=True, kw_only=True):
 class ActivityItem(Struct, frozen=True, kw_only=True):
     """Activity of a pane, from shell marks and its output. ``is_proven``: the marks carried our nonce."""
 
-    kind: ActivityKind
-    since: str | None
-    age: float | None
-    command_line: str | None
-    last_exit: int | None
-    is_proven: bool
+    detail_fields: ClassVar[tuple[str, ...]] = ("since",)
+
+    kind: ActivityKind = "unknown"
+    since: str | None = None
+    age: float | None = None
+    command_line: str | None = None
+    last_exit: int | None = None
+    is_proven: bool = False
 
 
 class PaneItem(_agent_row.AgentRow, frozen=True, kw_only=True):
+    detail_fields: ClassVar[tuple[str, ...]] = (
+        *("reference", "server", "window_name", "window_index", "pane_index", "is_active", "title", "width", "height"),
+        *("first_seen_at", "last_output_at", "last_output_age", "bytes_heard", "bytes_per_second", "lines"),
+    )
+
     reference: str
     server: str
     window_name: str
@@ -48,8 +57,8 @@ class PaneItem(_agent_row.AgentRow, frozen=True, kw_only=True):
     title: str
     width: int
     height: int
-    activity: ActivityItem
-    heard_by: CaptureChannel
+    activity: ActivityItem = ActivityItem()
+    heard_by: CaptureChannel = "pipe"
     gap_cause: GapCause | None
     """Why output is not captured now, although it was."""
     first_seen_at: str
@@ -62,14 +71,16 @@ class PaneItem(_agent_row.AgentRow, frozen=True, kw_only=True):
     bytes_heard: int
     bytes_per_second: float
     lines: int
-    gaps: int
+    gaps: int = 0
 
 
 class PanesSummary(Struct, frozen=True, kw_only=True):
+    detail_fields: ClassVar[tuple[str, ...]] = ("by_activity", "by_target")
+
     panes: int
     by_activity: dict[str, int]
     by_target: dict[str, int]
-    gaps: int
+    gaps: int = 0
     agents: _rollup.AgentTotals
 
 
@@ -162,9 +173,9 @@ def format_gaps(pane: PaneItem) -> str:
 
 COLUMNS = (
     TableColumn("ID", lambda pane: str(pane.identity.id), is_right_aligned=True, style="bold"),
-    TableColumn("SESSION", lambda pane: pane.identity.session_name, can_shrink=True, style="cyan"),
-    TableColumn("WINDOW", lambda pane: f"{pane.window_index}:{pane.window_name}", can_shrink=True),
-    TableColumn("PANE", lambda pane: pane.identity.pane_id),
+    TableColumn("SESSION", lambda pane: pane.identity.session_name, can_shrink=True, style="cyan", worth=7),
+    TableColumn("WINDOW", lambda pane: f"{pane.window_index}:{pane.window_name}", can_shrink=True, worth=7),
+    TableColumn("PANE", lambda pane: pane.identity.pane_id, worth=2),
     _agent_row.AGENT_COLUMN,
     TableColumn(
         "STATE",
@@ -178,26 +189,24 @@ COLUMNS = (
         lambda pane: format_age(pane.activity.age if pane.state is None else pane.state_age),
         is_right_aligned=True,
     ),
-    TableColumn("TITLE", lambda pane: pane.agent_title or pane.title, can_shrink=True),
-    TableColumn("COMMAND", lambda pane: pane.command, can_shrink=True, is_optional=True),
+    TableColumn("TITLE", lambda pane: pane.agent_title or pane.title, can_shrink=True, min_width=20, worth=8),
+    TableColumn("COMMAND", lambda pane: pane.command, can_shrink=True, worth=6),
     *_agent_row.USAGE_COLUMNS,
-    TableColumn("CWD", lambda pane: pane.cwd, can_shrink=True, style="dim", is_optional=True),
-    TableColumn("OUTPUT", lambda pane: format_age(pane.last_output_age), is_right_aligned=True),
-    TableColumn("GAPS", format_gaps, is_right_aligned=True, style="yellow"),
-    TableColumn("BYTES", lambda pane: format_bytes(pane.bytes_heard), is_right_aligned=True, is_optional=True),
-    TableColumn(
-        "RATE", lambda pane: f"{format_bytes(pane.bytes_per_second)}/s", is_right_aligned=True, is_optional=True
-    ),
+    TableColumn("CWD", lambda pane: pane.cwd, can_shrink=True, style="dim", min_width=12, worth=5, kind="folder"),
+    TableColumn("OUTPUT", lambda pane: format_age(pane.last_output_age), is_right_aligned=True, worth=3),
+    TableColumn("GAPS", format_gaps, is_right_aligned=True, style="yellow", worth=2),
+    TableColumn("BYTES", lambda pane: format_bytes(pane.bytes_heard), is_right_aligned=True, worth=1),
+    TableColumn("RATE", lambda pane: f"{format_bytes(pane.bytes_per_second)}/s", is_right_aligned=True, worth=1),
 )
 
 _AGENT_COLUMNS = (_agent_row.AGENT_COLUMN, *_agent_row.USAGE_COLUMNS)
 
 
-def choose_columns(listing: PaneListing) -> list[TableColumn]:
+def choose_columns(items: Sequence[PaneItem]) -> list[TableColumn]:
     """Return the columns, without agent columns that would be empty."""
 
     def has_values(column: TableColumn) -> bool:
-        return any(column.render_cell(item) not in ("", "-") for item in listing.items)
+        return any(column.render_cell(item) not in ("", "-") for item in items)
 
     return [column for column in COLUMNS if column not in _AGENT_COLUMNS or has_values(column)]
 
@@ -205,15 +214,15 @@ def choose_columns(listing: PaneListing) -> list[TableColumn]:
 def render_text(result: PaneListing, options: RenderOptions) -> str:
     empty = f"No panes. {_render_notes(result, options)}`visor demo` starts example panes."
     return results.render_listing(
-        choose_columns(result),
+        choose_columns(result.items),
         result.items,
         options,
         empty=results.format_empty_listing("pane", result) if result.filters else empty,
-        footer=_render_summary(result.summary),
+        footer=render_summary(result.summary),
     )
 
 
-def _render_summary(summary: PanesSummary) -> str:
+def render_summary(summary: PanesSummary) -> str:
     agents = summary.agents
     parts = [pluralize(summary.panes, "pane"), pluralize(summary.gaps, "gap")]
     if agents.agents:

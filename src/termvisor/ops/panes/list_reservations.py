@@ -7,7 +7,8 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes.reserve import ReservationItem, build_reservation_item
 from termvisor.ops.render.results import BaseListing, render_listing
-from termvisor.ops.render.text import TableColumn, format_age
+from termvisor.ops.render.table import TableColumn
+from termvisor.ops.render.text import format_age
 
 
 class ListReservationsArgs(Struct, frozen=True, kw_only=True):

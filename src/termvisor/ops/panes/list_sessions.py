@@ -11,7 +11,8 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes import _rollup
 from termvisor.ops.render.results import BaseListing, count_values, format_empty_listing, render_listing
-from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize
+from termvisor.ops.render.table import TableColumn
+from termvisor.ops.render.text import RenderOptions, pluralize
 
 
 class ListSessionsArgs(_rollup.PaneGroupArgs, frozen=True, kw_only=True):
@@ -99,10 +100,13 @@ def _count_agent_states(members: Sequence[_pane_agents.PaneWithAgent]) -> dict[s
 COLUMNS = (
     TableColumn("SESSION", lambda item: item.identity.session_name, can_shrink=True, style="cyan"),
     TableColumn(
-        "TARGET", lambda item: item.identity.target or _rollup.format_name_counts(item.by_target), can_shrink=True
+        "TARGET",
+        lambda item: item.identity.target or _rollup.format_name_counts(item.by_target),
+        can_shrink=True,
+        worth=4,
     ),
-    TableColumn("ATTACHED", lambda item: str(item.attached or "-"), is_right_aligned=True),
-    TableColumn("WINDOWS", lambda item: str(item.windows), is_right_aligned=True),
+    TableColumn("ATTACHED", lambda item: str(item.attached or "-"), is_right_aligned=True, worth=5),
+    TableColumn("WINDOWS", lambda item: str(item.windows), is_right_aligned=True, worth=6),
     TableColumn("PANES", lambda item: str(len(item.panes)), is_right_aligned=True),
 )
 

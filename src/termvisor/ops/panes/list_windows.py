@@ -1,18 +1,20 @@
 """Operation `list_windows`: list windows with totals of their panes and agents."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
 
 from termvisor.clock import format_timestamp
+from termvisor.model.terminal.pane import LOCAL
 from termvisor.ops.agents import _pane_agents
 from termvisor.ops.agents._agent_row import AgentRow, build_agent_row, format_state
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes import _rollup
 from termvisor.ops.render.results import BaseListing, count_values, format_empty_listing, render_listing
-from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize
+from termvisor.ops.render.table import TableColumn
+from termvisor.ops.render.text import RenderOptions, pluralize
 
 
 class ListWindowsArgs(_rollup.PaneGroupArgs, frozen=True, kw_only=True):
@@ -22,7 +24,7 @@ class ListWindowsArgs(_rollup.PaneGroupArgs, frozen=True, kw_only=True):
 
 
 class WindowIdentity(Struct, frozen=True, kw_only=True):
-    target: str
+    target: str = LOCAL.name
     session_name: str
     window_id: str
 
@@ -37,6 +39,8 @@ class WindowItem(_rollup.PaneGroupRow, frozen=True, kw_only=True):
 
 
 class WindowsSummary(Struct, frozen=True, kw_only=True):
+    detail_fields: ClassVar[tuple[str, ...]] = ("by_target",)
+
     windows: int
     panes: int
     by_target: dict[str, int]
@@ -76,7 +80,7 @@ def _build_window_item(members: Sequence[_pane_agents.PaneWithAgent], now: int, 
 COLUMNS = (
     TableColumn("SESSION", lambda item: item.identity.session_name, can_shrink=True, style="cyan"),
     TableColumn("WINDOW", lambda item: f"{item.index}:{item.name}", can_shrink=True),
-    TableColumn("ID", lambda item: item.identity.window_id),
+    TableColumn("ID", lambda item: item.identity.window_id, worth=1),
     TableColumn("PANES", lambda item: " ".join(map(str, item.panes)), can_shrink=True),
 )
 

@@ -1,10 +1,12 @@
 """Operation `reserve`: reserve a pane for one owner for a limited time."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from termvisor.clock import format_timestamp
+from termvisor.model.action.action import get_default_owner
 from termvisor.model.action.approval import Reservation
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
@@ -26,7 +28,9 @@ class ReserveArgs(Struct, frozen=True, kw_only=True):
 
 
 class ReservationItem(Struct, frozen=True, kw_only=True):
-    """``left`` is the number of seconds until it expires."""
+    """``left`` is the number of seconds until it expires. ``is_own``: the caller may act without `--owner`."""
+
+    detail_fields: ClassVar[tuple[str, ...]] = ("reserved_at", "expires_at")
 
     reservation_id: int
     pane: int
@@ -34,6 +38,7 @@ class ReservationItem(Struct, frozen=True, kw_only=True):
     reserved_at: str
     expires_at: str
     left: float
+    is_own: bool = False
 
 
 def build_reservation_item(reservation: Reservation, now: int) -> ReservationItem:
@@ -49,27 +54,28 @@ def build_reservation_item(reservation: Reservation, now: int) -> ReservationIte
 
 async def run(services: Services, args: ReserveArgs) -> ReservationItem:
     pane = await resolve_pane(services, args.pane)
-    actor = services.gate.actor
-    # Without a name, the user id at least shows whose program holds the pane.
-    owner = args.owner or actor.name or f"{actor.kind}:{actor.uid}"
+    owner = args.owner or get_default_owner(services.gate.actor)
     reservation = await services.gate.reservations.reserve(pane.id, owner, args.ttl_secs)
-    return build_reservation_item(reservation, services.clock.now())
+    item = build_reservation_item(reservation, services.clock.now())
+    return replace(item, is_own=owner == get_default_owner(services.gate.actor))
 
 
 def render_text(result: ReservationItem, options: RenderOptions) -> str:
     if options.is_quiet:
         return str(result.reservation_id)
     text = f"pane {result.pane} reserved for {result.owner} for {format_age(result.left)}"
-    return sanitize(f"{text} (reservation {result.reservation_id}); act with --owner {result.owner}")
+    how = "you may act as usual" if result.is_own else f"act with --owner {result.owner}"
+    return sanitize(f"{text} (reservation {result.reservation_id}); {how}")
 
 
 OP = Operation(
     name="reserve",
     robot_name="reserve",
     summary="Reserve a pane for one owner for a limited time.",
-    doc="""Until the reservation is released or expires, actions on the pane are executed only for callers that pass the
-same `--owner`; others get the error `reserved`. It applies to actions through Termvisor, not to a user at the keyboard.
-The owner may reserve again to extend it.""",
+    doc="""Until the reservation is released or expires, actions on the pane are executed only for the caller who
+reserved it without a name, or for callers that pass the same `--owner`; others get the error `reserved`. A person may
+act anyway with `--override-reservation`, which is logged. It applies to actions through Termvisor, not to a user at the
+keyboard. The owner may reserve again to extend it.""",
     run=run,
     render_text=render_text,
     effect="change",

@@ -38,6 +38,7 @@ class SpawnArgs(ProgramStartArgs, frozen=True, kw_only=True):
     """The program, and where to start it."""
 
     command: CommandWords = ()
+    cwd: Annotated[str, Meta(description="Working directory; default: yours.", extra={"is_path": True})] = "."
     where: Annotated[Literal["session", "window", "pane"], Meta(description="What to create for it.")] = "window"
     session: Annotated[
         str, Meta(description="Name of the new session, or the session for the new window.", max_length=200)
@@ -46,7 +47,7 @@ class SpawnArgs(ProgramStartArgs, frozen=True, kw_only=True):
         str | None, Meta(description="The pane to split, or whose session is used.", extra={"names": "pane"})
     ] = None
     horizontal: Annotated[bool, Meta(description="Place the panes side by side.")] = False
-    server: Annotated[str, Meta(description="Socket of the tmux server, if there are several.")] = ""
+    server: Annotated[str, Meta(description="Name or path of the tmux server's socket, if there are several.")] = ""
 
 
 class SpawnResult(_action_operation.ActionResult, frozen=True, kw_only=True):
@@ -68,7 +69,8 @@ async def build_request(services: Services, args: SpawnArgs) -> _action_operatio
         beside=None if beside is None else beside.id,
         is_horizontal=args.horizontal,
         command=args.command,
-        cwd=args.cwd,
+        # A caller without a folder, such as a client library, leaves the choice to tmux.
+        cwd="" if args.cwd == "." else args.cwd,
         env=parse_environment(args.env),
         name=args.name,
         account=await resolve_account_ref(services, args.account, args.command),
@@ -145,7 +147,8 @@ OP = declare_program_start(
     doc="""The new pane is created without switching the window of any client. `new.id` is its id, for `send`,
 `get-text` and other commands. The arguments are passed unchanged; no shell parses them. Without a command the user's
 shell is started. The program waits until its pane is captured (at most two seconds), so that its first byte is captured
-too. `spawn` requires a running tmux server.""",
+too. It starts in your working directory. `spawn` requires a running tmux server; without `--server`, the demo's is
+used only if there is no other.""",
     args_type=SpawnArgs,
     build_request=build_request,
     exit_statuses=((77, "Not executed: denied by the policy, or requires approval."),),

@@ -54,7 +54,8 @@ def redact_fields(value: Any) -> Any:
 
 def _describe_send_text(fields: ActionFields) -> str:
     end = "press Enter" if fields.get("enter", True) else "do not press Enter"
-    return f"type {fields['text']!r} and {end}"
+    place = " at the prompt that the caller sees" if fields.get("at_prompt") else ""
+    return f"type {fields['text']!r} and {end}{place}"
 
 
 def _describe_spawn(fields: ActionFields) -> str:
@@ -108,8 +109,22 @@ def _describe_write_config(fields: ActionFields) -> str:
         "init": "write a new settings file",
         "reload": "apply changed settings and rules",
         "mute": f"mute {name}{f' {value}' if value else ''}",
+        "rule": f"write the rule {name} to the pack {value}",
+        "revoke": f"revoke permit {name}",
+        "account": f"attribute usage to the account {name}",
     }
     return texts.get(fields["change"], f"{fields['change']} {name}".rstrip())
+
+
+def _describe_update_records(fields: ActionFields) -> str:
+    name, value = fields.get("name", ""), fields.get("value", "")
+    texts = {
+        "vacuum": "compact the database",
+        "reindex": "rebuild the search index",
+        "acknowledge": f"mark as handled: {name}",
+        "signal": f"send {value!r} to workflow run {name}",
+    }
+    return texts.get(fields["change"], f"{fields['change']} workflow run {name}")
 
 
 _DESCRIBERS_BY_KIND: dict[str, Callable[[ActionFields], str]] = {
@@ -125,6 +140,8 @@ _DESCRIBERS_BY_KIND: dict[str, Callable[[ActionFields], str]] = {
     "write_file": lambda fields: f"write {fields['path']}" + (f" ({fields['why']})" if fields.get("why") else ""),
     "write_config": _describe_write_config,
     "prune_data": lambda _fields: "delete recorded data that retention no longer keeps",
+    "restore_data": lambda fields: f"replace the database with {fields['file']}",
+    "update_records": _describe_update_records,
     "export_unredacted": lambda fields: f"export pane {fields['reference']} with the secrets in it",
     "run_program": lambda fields: f"run {' '.join(fields['argv'])}",
     "answer_agent": _describe_answer_agent,

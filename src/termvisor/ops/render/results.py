@@ -2,14 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from msgspec import Struct
 
 from termvisor.clock import compute_seconds_between, format_timestamp, parse_timestamp
 from termvisor.model.event import Scalar
 from termvisor.ops.api.envelope import SCHEMA_VERSION
-from termvisor.ops.render.text import RenderOptions, TableColumn, render_table
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions
 
 S = TypeVar("S", bound=Struct)
 ListingFilters = dict[str, str | int | bool]
@@ -17,6 +18,8 @@ ListingFilters = dict[str, str | int | bool]
 
 class BaseListing(Struct, frozen=True, kw_only=True):
     """Fields of every listing; subclasses add `summary` and `items`."""
+
+    detail_fields: ClassVar[tuple[str, ...]] = ("generated_at",)  # the envelope has the time as well
 
     schema_version: int = SCHEMA_VERSION
     generated_at: str

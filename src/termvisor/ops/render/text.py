@@ -1,4 +1,4 @@
-"""Render tables, ages, sizes and sanitized text as plain text or Markdown.
+"""Render sentences, ages, sizes and sanitized text as plain text or Markdown, folded to the width of the terminal.
 
 Invariant: text captured from a pane passes `sanitize` before it is printed, so that it cannot move the cursor, set the
 title or forge a row in the user's terminal.
@@ -6,12 +6,12 @@ title or forge a row in the user's terminal.
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
-from textwrap import fill
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
+from termvisor.clock import compute_seconds_between, parse_timestamp
 from termvisor.model.did_you_mean import find_close_matches
 
 OutputFormat = Literal["json", "markdown", "plain"]
@@ -25,7 +25,10 @@ _SGR_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33
 
 
 class RenderOptions(Struct, frozen=True, kw_only=True):
-    """Output format and properties of the client's terminal. ``width`` 0: no limit."""
+    """Output format and properties of the client's terminal.
+
+    ``width`` 0: no limit, and values in full. ``home`` is the folder that is shown as `~`.
+    """
 
     width: int = 80
     colour: bool = False
@@ -33,27 +36,10 @@ class RenderOptions(Struct, frozen=True, kw_only=True):
     format: OutputFormat = "plain"
     is_terminal: bool = False
     is_quiet: bool = False
+    home: str = ""
 
     def paint(self, style: str, text: str) -> str:
-        return f"\x1b[{_SGR_CODES[style]}m{text}\x1b[0m" if self.colour and style else text
-
-
-class TableColumn(Struct, frozen=True):
-    """One column. If the table is too wide, ``can_shrink`` columns are shortened down to ``min_width``; if that is not
-    enough, ``is_optional`` columns are dropped, the last one first. ``choose_style`` overrides ``style`` per item.
-    """
-
-    title: str
-    render_cell: Callable[[Any], str]
-    is_right_aligned: bool = False
-    can_shrink: bool = False
-    style: str = ""
-    choose_style: Callable[[Any], str] | None = None
-    min_width: int = 8
-    is_optional: bool = False
-
-    def get_style(self, item: Any) -> str:
-        return self.style if self.choose_style is None else self.choose_style(item)
+        return f"\x1b[{_SGR_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
 
 
 def sanitize(text: str) -> str:
@@ -95,16 +81,65 @@ def _measure_char(char: str) -> int:
 
 
 def shorten(text: str, max_width: int) -> str:
-    """Cut a text to ``max_width`` columns, ending in … if it was cut."""
+    """Cut a text to ``max_width`` columns, ending in … if it was cut; between two words where that costs little."""
     if measure_width(text) <= max_width:
         return text
-    kept, used = "", 0
-    for char in text:
+    kept = _take_columns(text, max_width - 1)
+    words, space, _part = kept.rpartition(" ")
+    # A word that would leave more than half of the room empty is cut instead.
+    if space and text[len(kept)] != " " and measure_width(words) >= max_width // 2:
+        kept = words
+    return kept.rstrip() + "…" if max_width > 0 else ""
+
+
+def _take_columns(text: str, max_width: int) -> str:
+    """Return the longest start of a text that fits."""
+    used = 0
+    for index, char in enumerate(text):
         used += _measure_char(char)
-        if used > max_width - 1:
-            break
-        kept += char
-    return kept + "…" if max_width > 0 else ""
+        if used > max_width:
+            return text[:index]
+    return text
+
+
+def shorten_middle(path: str, max_width: int) -> str:
+    """Shorten a path in the middle, between folders where possible: `~/work/…/importer`."""
+    if measure_width(path) <= max_width:
+        return path
+    parts = path.split("/")
+    candidates = [
+        "/".join([*parts[:kept_first], "…", *parts[-kept_last:]])
+        for kept_first in (2, 1)
+        for kept_last in range(len(parts) - kept_first - 1, 0, -1)
+    ]
+    fitting = [candidate for candidate in candidates if measure_width(candidate) <= max_width]
+    if fitting:
+        return max(fitting, key=len)
+    end = _take_columns(path[::-1], max_width - 1)[::-1]
+    return f"…{end}" if max_width > 0 else ""
+
+
+def shorten_home(path: str, options: RenderOptions) -> str:
+    """Return a path with `~` for the home folder, in a terminal."""
+    home = options.home.rstrip("/")
+    if options.width and home and (path == home or path.startswith(f"{home}/")):
+        return "~" + path[len(home) :]
+    return path
+
+
+def format_time(at: str, options: RenderOptions) -> str:
+    """Format a time (ISO 8601) as `2m ago` or `in 1h` in a terminal; return it as is elsewhere, or if it is
+    a word such as `open`.
+    """
+    if not options.width or not at[:1].isdigit():
+        return at
+    seconds = compute_seconds_between(parse_timestamp(at, options.now), options.now)
+    return f"{format_age(seconds)} ago" if seconds >= 0 else f"in {format_age(-seconds)}"
+
+
+def format_moment(at: str, options: RenderOptions) -> str:
+    """Format a time within a sentence: `2m ago` or `in 1h` in a terminal, `at 2026-…` elsewhere."""
+    return format_time(at, options) if options.width else f"at {at}"
 
 
 def format_age(seconds: float | None) -> str:
@@ -140,100 +175,30 @@ def render_code_block(text: str, options: RenderOptions) -> str:
     return f"{fence}text\n{text}\n{fence}"
 
 
-def render_table(columns: Sequence[TableColumn], items: Sequence[Any], options: RenderOptions) -> str:
-    """Render an aligned or Markdown table; empty if there are no items."""
-    columns = (
-        _drop_optional_columns(columns, items, options) if options.format == "plain" and options.width else columns
-    )
-    rows = [[sanitize(column.render_cell(item)) for column in columns] for item in items]
-    if options.format == "markdown":
-        return _render_markdown_table(columns, rows)
-    head = [] if options.is_quiet else [[column.title for column in columns]]
-    styles = [["bold"] * len(columns)] * len(head)
-    styles += [[column.get_style(item) for column in columns] for item in items]
-    widths = _compute_widths(columns, head + rows, options.width)
-    lines = [
-        _render_row(columns, list(zip(row, painted, strict=True)), widths, options)
-        for row, painted in zip(head + rows, styles, strict=True)
-    ]
-    return "\n".join(lines) if rows else ""
-
-
-def _render_markdown_table(columns: Sequence[TableColumn], rows: list[list[str]]) -> str:
-    head = "| " + " | ".join(column.title for column in columns) + " |"
-    rule = "|" + "|".join("--:" if column.is_right_aligned else "---" for column in columns) + "|"
-    body = ["| " + " | ".join(escape_markdown(cell) for cell in row) + " |" for row in rows]
-    return "\n".join([head, rule, *body])
-
-
 def escape_markdown(text: str) -> str:
     """Escape text for a cell of a Markdown table."""
     return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text)
 
 
-def _drop_optional_columns(
-    columns: Sequence[TableColumn], items: Sequence[Any], options: RenderOptions
-) -> Sequence[TableColumn]:
-    """Return the columns that fit, dropping optional ones from the right."""
-    needed = {id(column): _measure_min_width(column, items, options) for column in columns}
-    kept = list(columns)
-    for column in reversed(columns):
-        # Two spaces separate the columns.
-        if sum(needed[id(candidate)] + 2 for candidate in kept) - 2 <= options.width:
-            break
-        if column.is_optional:
-            kept.remove(column)
-    return kept
-
-
-def _measure_min_width(column: TableColumn, items: Sequence[Any], options: RenderOptions) -> int:
-    """Return the minimum width of a column in terminal columns."""
-    head = 0 if options.is_quiet else measure_width(column.title)
-    widest = max([head, *(measure_width(sanitize(column.render_cell(item))) for item in items)])
-    return min(widest, column.min_width) if column.can_shrink else widest
-
-
-def _compute_widths(columns: Sequence[TableColumn], rows: list[list[str]], max_width: int) -> list[int]:
-    widths = [max((measure_width(row[index]) for row in rows), default=0) for index in range(len(columns))]
-    excess = sum(widths) + 2 * (len(widths) - 1) - max_width if max_width else 0
-    shrinkable = [index for index, column in enumerate(columns) if column.can_shrink]
-    # One column at a time from the widest, so that none is cut more than necessary.
-    while excess > 0 and any(widths[index] > columns[index].min_width for index in shrinkable):
-        widest = max(shrinkable, key=lambda index: widths[index] - columns[index].min_width)
-        widths[widest] -= 1
-        excess -= 1
-    return widths
-
-
-def _render_row(
-    columns: Sequence[TableColumn], cells: list[tuple[str, str]], widths: list[int], options: RenderOptions
-) -> str:
-    """Render one row of cells, each with its own style."""
-    padded = []
-    for column, (cell, style), width in zip(columns, cells, widths, strict=True):
-        text = shorten(cell, width)
-        pad = " " * (width - measure_width(text))
-        painted = options.paint(style, text)
-        padded.append(pad + painted if column.is_right_aligned else painted + pad)
-    line = "  ".join(padded).rstrip()
-    # Escape sequences of a painted row would be counted and cut as text.
-    return shorten(line, options.width) if options.width and not options.colour else line
-
-
 # Indented lines and list items keep their own line.
 _LIST_ITEM_START = re.compile(r"\s*(?:- |\d+\. )|\s+")
-# Two or more spaces separate the columns of a help row.
-_FIRST_COLUMN = re.compile(r"\s+\S.*?\s{2,}(?=\S)")
+# Two or more spaces separate the columns of a line; the text of the last one is folded below itself.
+_LINE_HEAD = re.compile(r"\s*(?:- |\d+\. )?(?:\S+(?: \S+)*\s{2,}(?=\S))*")
+_SPACES_OR_WORD = re.compile(r" +|[^ ]+")
+# Columns in which a text is still easy to read.
+_ENOUGH_WIDTH = 30
+# Indentation of a text whose first column is too wide to continue beside it.
+_NARROW_INDENT = 4
 
 
 def wrap_text(text: str, width: int) -> str:
-    """Wrap paragraphs, list items and two-column rows to ``width``; 0 leaves the text unchanged."""
+    """Join the lines of each paragraph and fold them to ``width``; 0 leaves the text unchanged."""
     if width <= 0:
         return text
-    return "\n\n".join(_wrap_paragraph(part, width) for part in text.split("\n\n"))
+    return wrap_lines("\n\n".join(_join_paragraph(part) for part in text.split("\n\n")), width)
 
 
-def _wrap_paragraph(text: str, width: int) -> str:
+def _join_paragraph(text: str) -> str:
     lines: list[str] = []
     for line in text.split("\n"):
         if (
@@ -245,25 +210,38 @@ def _wrap_paragraph(text: str, width: int) -> str:
             lines[-1] += " " + line
         else:
             lines.append(line)
-    return "\n".join(_wrap_line(line, width) for line in lines)
+    return "\n".join(lines)
+
+
+def wrap_lines(text: str, width: int) -> str:
+    """Fold lines wider than ``width`` at spaces; 0 leaves the text unchanged. A wider word stays whole."""
+    return "\n".join(_wrap_line(line, width) for line in text.split("\n")) if width > 0 else text
 
 
 def _wrap_line(line: str, width: int) -> str:
-    """Wrap a long line, indented to the second column of a row or the text of a list item."""
-    if len(line) <= width:
+    """Fold a long line, indented to its last column or to the text of its list item."""
+    visible = _SGR_SEQUENCE.sub("", line)
+    if measure_width(visible) <= width:
         return line
-    start = _FIRST_COLUMN.match(line) or _LIST_ITEM_START.match(line)
-    head = start[0] if start else ""
-    indent = " " * min(len(head), width // 2)
-    filled = fill(
-        line[len(head) :],
-        width,
-        initial_indent=head,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return filled or line
+    match = _LINE_HEAD.match(visible)
+    head_width = match.end() if match else 0
+    is_beside = head_width <= max(width // 2, width - _ENOUGH_WIDTH)
+    indent = head_width if is_beside else len(visible) - len(visible.lstrip()) + _NARROW_INDENT
+    lines, used, position, spaces = [""], 0, 0, ""
+    for token in _SPACES_OR_WORD.findall(line):
+        word = _SGR_SEQUENCE.sub("", token)
+        word_width = measure_width(word)
+        if not word.isspace():
+            is_new_column = position == head_width and not is_beside
+            is_foldable = lines[-1].strip() and (position >= head_width or not is_beside)
+            if is_foldable and (is_new_column or used + len(spaces) + word_width > width):
+                # A word that fits only without indentation is more readable whole.
+                spaces, used = " " * max(0, min(indent, width - word_width)), 0
+                lines.append("")
+            lines[-1] += spaces + token
+            used += len(spaces) + word_width
+        spaces, position = token if word.isspace() else "", position + len(word)
+    return "\n".join(lines)
 
 
 def suggest_name(name: str, known: Sequence[str], otherwise: str) -> str:

@@ -9,7 +9,8 @@ from termvisor.model.detection.rule import RuleScope
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.results import BaseListing, build_filters, copy_fields, count_values
-from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table, sanitize
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions, pluralize, sanitize
 from termvisor.ops.rules._rule_packs import RuleItem, build_rule_item, check_known_name, load_all_packs
 
 
@@ -82,12 +83,12 @@ async def run(services: Services, args: RulesListArgs) -> RuleListing:
 
 COLUMNS = (
     TableColumn("RULE", lambda item: item.id, style="cyan"),
-    TableColumn("SCOPE", lambda item: item.scope, is_optional=True),
-    TableColumn("SEVERITY", lambda item: item.severity),
-    TableColumn("EVENT", lambda item: item.event or "-"),
-    TableColumn("ENABLED", lambda item: "no" if item.is_disabled else "yes"),
-    TableColumn("PACK", lambda item: item.pack, is_optional=True),
-    TableColumn("WHY", lambda item: item.why, can_shrink=True, is_optional=True, min_width=24),
+    TableColumn("SCOPE", lambda item: item.scope, worth=2),
+    TableColumn("SEVERITY", lambda item: item.severity, worth=7),
+    TableColumn("EVENT", lambda item: item.event or "-", can_shrink=True, min_width=14, worth=3),
+    TableColumn("ENABLED", lambda item: "no" if item.is_disabled else "yes", worth=4),
+    TableColumn("PACK", lambda item: item.pack, worth=1),
+    TableColumn("WHY", lambda item: item.why, can_shrink=True, min_width=24),
 )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest, StateConflict, Unavailable
+from termvisor.model.action.action import WriteConfig
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.text import RenderOptions, sanitize
@@ -76,10 +77,11 @@ OP = Operation(
     name="rules_new",
     summary="Create a template for a rule of your own.",
     doc="""The rule is active once it is complete and `visor rules lint` reports no error. A rule with the id of a
-built-in one replaces it. An existing file is never overwritten.""",
+built-in one replaces it. An existing file is never overwritten. A program needs approval.""",
     run=run,
     render_text=render_text,
     effect="local",
+    list_changes=lambda _services, args: (WriteConfig(change="rule", name=args.id, value=args.pack),),
     exit_statuses=((75, "The file already exists."),),
     examples=(
         OperationExample("rules new deploy.rollout.stuck", "in your pack org.local"),

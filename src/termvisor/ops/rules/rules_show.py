@@ -8,7 +8,7 @@ from termvisor.model.detection.rule import MatchingExample, NonMatchingExample
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.results import copy_fields
-from termvisor.ops.render.text import RenderOptions, render_code_block, sanitize, sanitize_lines
+from termvisor.ops.render.text import RenderOptions, render_code_block, sanitize, sanitize_lines, wrap_text
 from termvisor.ops.rules._rule_packs import find_rule, load_all_packs
 
 
@@ -69,7 +69,7 @@ def render_text(result: RulesShowResult, options: RenderOptions) -> str:
     table = "\n".join(f"{name:9} {sanitize(value)}" for name, value in facts if value)
     return "\n\n".join(
         [
-            f"{options.paint('cyan', sanitize(result.id))}{disabled}\n{sanitize(result.why)}",
+            f"{options.paint('cyan', sanitize(result.id))}{disabled}\n{wrap_text(sanitize(result.why), options.width)}",
             render_code_block(table, options),
             render_code_block(sanitize(result.pattern), options),
             *_format_texts(result, options),
@@ -95,6 +95,7 @@ OP = Operation(
 another one with the same id, yours is shown, with the packs whose rule it replaces.""",
     run=run,
     render_text=render_text,
+    is_verbatim=True,
     effect="local",
     examples=(OperationExample("rules show codex.usage.reached", "one rule"),),
 )

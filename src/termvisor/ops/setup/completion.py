@@ -60,6 +60,7 @@ into `~/.zshrc`, or `visor completion fish | source` into `~/.config/fish/config
 commands; panes are queried from the daemon when you press Tab, and no daemon is started for it.""",
     run=run,
     render_text=lambda result, _options: result.script.rstrip("\n"),
+    is_verbatim=True,
     works_without_daemon=True,
     examples=(
         OperationExample("completion bash", "the script for bash"),

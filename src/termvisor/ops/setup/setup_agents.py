@@ -57,6 +57,8 @@ class SetupAgentsResult(Struct, frozen=True, kw_only=True):
 
     script: str
     items: tuple[HookSetupItem, ...]
+    searched: dict[HookedAgent, str] = {}
+    """Without any agent: the agents that were looked for, with the folder of their settings."""
 
 
 class _HookPlan(Struct, frozen=True):
@@ -74,6 +76,9 @@ async def run(services: Services, args: SetupAgentsArgs) -> SetupAgentsResult:
         agent_settings.build_settings_file(agent, paths, environ, folder)
         for agent in args.agent or agent_settings.list_installed_agents(environ)
     ]
+    if not files:
+        searched = {agent: agent_settings.get_settings_folder(agent, environ) for agent in agent_settings.HOOKED_AGENTS}
+        return SetupAgentsResult(script=paths.hook_file, items=(), searched=searched)
     # All files are planned before the first one is written: an invalid one stops the whole setup.
     plans = [_plan_file(replace(file, wants_status=args.status_line), args.remove) for file in files]
     diff = "\n".join(format_diff(plan.change) for plan in plans if not plan.change.is_empty)
@@ -164,7 +169,8 @@ def _describe_changed_files(plans: Sequence[_HookPlan]) -> str:
 
 def render_text(result: SetupAgentsResult, options: RenderOptions) -> str:
     if not result.items:
-        return "No supported agent is installed."
+        places = "\n".join(f"  {agent:<12} {folder}" for agent, folder in result.searched.items())
+        return sanitize_lines(f"No supported agent is installed: none is on the PATH or has its folder.\n{places}")
     lines = []
     for item in result.items:
         label = "would change" if item.outcome == "foreseen" else item.outcome

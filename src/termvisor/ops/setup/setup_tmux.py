@@ -93,6 +93,7 @@ OP = Operation(
 panes and sessions concerned. Without one it prints general advice.""",
     run=run,
     render_text=render_text,
+    is_verbatim=True,
     works_without_daemon=True,
     examples=(
         OperationExample("setup tmux", "recommendations with reasons"),

@@ -9,6 +9,7 @@ from termvisor.clock import Clock
 from termvisor.diagnostics.checks import BUILTIN_CHECKS
 from termvisor.diagnostics.checks.check import Check, CheckFinding, CheckStatus, InstalledHooks
 from termvisor.errors import ConfigError, Unavailable
+from termvisor.model.agent.agent_view import AgentView
 from termvisor.model.agent.evidence import AgentDrift
 from termvisor.model.health import HealthStatus
 from termvisor.model.terminal.pane import PaneView
@@ -80,6 +81,11 @@ class ServicesCheckContext:
     async def list_drifts(self) -> Sequence[AgentDrift] | None:
         with suppress(Unavailable):
             return await self._services.agents.list_drifts()
+        return None
+
+    async def list_agents(self) -> Sequence[AgentView] | None:
+        with suppress(Unavailable):
+            return tuple((await self._services.agents.list_views()).values())
         return None
 
     def inspect_hooks(self) -> InstalledHooks:

@@ -8,15 +8,8 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.database._maintenance_progress import MaintenanceStep, build_step
 from termvisor.ops.render.results import copy_fields, format_optional_timestamp
-from termvisor.ops.render.text import (
-    RenderOptions,
-    TableColumn,
-    format_age,
-    format_bytes,
-    pluralize,
-    render_table,
-    sanitize,
-)
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions, format_age, format_bytes, format_moment, pluralize, sanitize
 
 
 class HealthArgs(Struct, frozen=True, kw_only=True):
@@ -51,31 +44,31 @@ async def run(services: Services, _args: HealthArgs) -> HealthReport:
 
 
 _SERVER_COLUMNS = (
-    TableColumn("SERVER", lambda server: server.socket, can_shrink=True),
-    TableColumn("TARGET", lambda server: server.target),
+    TableColumn("SERVER", lambda server: server.socket, can_shrink=True, min_width=20, kind="folder"),
+    TableColumn("TARGET", lambda server: server.target, worth=2),
     TableColumn("STATE", lambda server: "ok" if server.mux_ok else "no response"),
-    TableColumn("CLIENT", lambda server: server.client),
-    TableColumn("ATTACHED", lambda server: str(server.attached_sessions or "-"), is_right_aligned=True),
+    TableColumn("CLIENT", lambda server: server.client, worth=1),
+    TableColumn("ATTACHED", lambda server: str(server.attached_sessions or "-"), is_right_aligned=True, worth=3),
     TableColumn("PANES", lambda server: str(server.panes), is_right_aligned=True),
-    TableColumn("CORRECTIONS", lambda server: str(server.corrections or "-"), is_right_aligned=True),
-    TableColumn("DETAIL", lambda server: server.detail, can_shrink=True),
+    TableColumn("CORRECTIONS", lambda server: str(server.corrections or "-"), is_right_aligned=True, worth=4),
+    TableColumn("DETAIL", lambda server: server.detail, can_shrink=True, min_width=16, worth=5),
 )
 
 _FACT_COLUMNS = (
     TableColumn("COMPONENT", lambda fact: fact[0], style="bold"),
-    TableColumn("STATUS", lambda fact: fact[1], can_shrink=True),
+    TableColumn("STATUS", lambda fact: fact[1], can_shrink=True, kind="sentence"),
 )
 
 
 def render_text(result: HealthReport, options: RenderOptions) -> str:
     head = ("health", "ok" if result.is_ok else "needs attention")
-    facts = render_table(_FACT_COLUMNS, [head, *list_facts(result)], options)
+    facts = render_table(_FACT_COLUMNS, [head, *list_facts(result, options)], options)
     servers = render_table(_SERVER_COLUMNS, result.servers, options)
     alerts = "".join(f"\n{options.paint('red', sanitize(f'alert: {text}'))}" for text in result.alerts)
     return (f"{facts}\n\n{servers}" if result.servers else facts) + alerts
 
 
-def list_facts(report: HealthReport) -> list[tuple[str, str]]:
+def list_facts(report: HealthReport, options: RenderOptions) -> list[tuple[str, str]]:
     """Return (component, status) pairs, the most important first."""
     restarts = ", ".join(f"{name} {number}" for name, number in report.restarts.items()) or "none"
     database = f"{format_bytes(report.db_bytes)}, {'writable' if report.db_writable else 'NOT WRITABLE'}"
@@ -94,7 +87,7 @@ def list_facts(report: HealthReport) -> list[tuple[str, str]]:
         oldest = f"oldest {format_age(report.oldest_run_secs)}"
         facts.append(("workflows", f"{pluralize(report.workflows_active, 'active run')}, {oldest}"))
     if run := report.last_maintenance:
-        facts.append(("maintenance", f"{run.operation}: {run.detail}, at {run.started_at}"))
+        facts.append(("maintenance", f"{run.operation}: {run.detail}, {format_moment(run.started_at, options)}"))
     return facts
 
 

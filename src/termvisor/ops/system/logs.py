@@ -143,6 +143,7 @@ OP = Operation(
 `--follow` runs until you interrupt it; with JSON output each batch is one object per line.""",
     run=run,
     render_text=render_text,
+    is_verbatim=True,
     follow=follow,
     is_live=True,
     effect="local",

@@ -1,5 +1,7 @@
 """Operation `quick_start`: print the most important commands. Kept short, because agents pay for every token."""
 
+from typing import ClassVar
+
 from msgspec import Struct
 
 from termvisor.ops.api.operation import Operation, OperationExample
@@ -19,6 +21,8 @@ class QuickStartStep(Struct, frozen=True, kw_only=True):
 class QuickStartResult(Struct, frozen=True, kw_only=True):
     """``robots`` has the commands for programs and agents, ``people`` those for users."""
 
+    detail_fields: ClassVar[tuple[str, ...]] = ("people",)
+
     what: str
     robots: tuple[QuickStartStep, ...]
     people: tuple[QuickStartStep, ...]
@@ -32,19 +36,20 @@ def _build_steps(*pairs: tuple[str, str]) -> tuple[QuickStartStep, ...]:
 QUICK_START = QuickStartResult(
     what="Termvisor records, searches and controls your terminal panes and the agents in them.",
     robots=_build_steps(
-        ("visor robot state", "list panes with id, command, activity and agent state"),
-        ("visor robot status", "count agents by state; which need a person"),
-        ("visor robot get-text 7 --tail 50", "read the last lines of pane 7, and a cursor"),
-        ("visor robot get-text 7 --since 7:1042", "read only lines after that cursor"),
+        ("visor robot status", "agents by state; those that need a person"),
+        ("visor robot state", "all panes; --agent codex, --pane 7, --fields identity.id,state"),
+        ("visor robot get-text 7 --tail 50", "last lines and a cursor; --since <cursor> reads on"),
+        ("visor robot get-screen 7", "what pane 7 shows now, also of full-screen agents"),
+        ("visor robot send 7 'make test'", "run a command at a shell; --program 'fix it' prompts an agent"),
         (
-            "visor robot wait-for 7 'tests passed' --timeout-secs 60",
-            "wait for text; exit 124 on timeout, 4 if the pane closed",
+            "visor robot wait-for 7 passed --since <cursor>",
+            "wait for text; for an agent: --state completed,idle,waiting",
         ),
-        ("visor robot wait-for 7 --state waiting,completed,idle", "wait for the agent in pane 7"),
-        ("visor robot search 'error since:1h' --limit 5 --snippets", "search all panes"),
-        ("visor robot events", "list events: panes, gaps, restarts"),
-        ("visor robot send 7 'make test' --wait-for passed", "type, press Enter, wait; exit 77: requires approval"),
-        ("visor robot send 7 --program 'fix it'", "send text to the program, not to a shell"),
+        ("visor robot search 'error since:1h' --limit 5 --snippets", "search all that panes printed"),
+        ("visor robot events --unhandled --wait 30", "what needs handling; then `events ack <cursor>`"),
+        ("visor robot reserve 7 --owner me", "keep others out: send --owner me, then `release <id>`"),
+        ("visor robot workflow run <name> 7 --wait 60", "run a workflow; `workflow list` names them"),
+        ("visor robot help send", "options of a command; `help` lists all"),
     ),
     people=_build_steps(
         ("visor up", "start the daemon and show all panes live"),
@@ -59,10 +64,11 @@ QUICK_START = QuickStartResult(
     ),
     notes=(
         "Name a pane by id (7), tmux id (%5) or position (work:1.0); an ambiguous name is an error.",
-        "Robot output is one JSON line: ok, data or error{code,message}, hint. Exit status 0 means ok.",
+        "Loop: send (keep its cursor), wait-for --since <cursor>, get-screen. Exit 124: timeout, 77: needs approval.",
+        "One JSON line: ok, data or error{code,message}, hint. A missing field has its default; --full shows all.",
         "Do not resend on exit 5 or 6: check the pane first. After approval repeat the call; --key makes repeats safe.",
         "States: error, waiting_approval, waiting_input, running, completed, idle, unknown. `explain 7` shows why.",
-        "Output that was not captured is reported as a gap with its cause. Secrets are redacted.",
+        "Output that was not captured is a gap with its cause. Secrets are redacted.",
     ),
 )
 

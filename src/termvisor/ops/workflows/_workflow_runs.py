@@ -1,12 +1,13 @@
 """Items for workflow runs and their steps, and the declaration of operations that change a run."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta, Struct
 
 from termvisor.clock import compute_seconds_between, format_timestamp
+from termvisor.model.action.action import UpdateRecords
 from termvisor.model.workflow import (
     ENDED_RUN_STATUSES,
     Run,
@@ -20,7 +21,8 @@ from termvisor.model.workflow import (
 from termvisor.ops.api.operation import Operation
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.results import copy_fields, format_optional_timestamp
-from termvisor.ops.render.text import RenderOptions, TableColumn, format_age, sanitize, shorten
+from termvisor.ops.render.table import TableColumn
+from termvisor.ops.render.text import RenderOptions, format_age, format_moment, sanitize, shorten
 from termvisor.redaction import redact
 
 RunNumber = Annotated[
@@ -30,6 +32,8 @@ RunNumber = Annotated[
 
 class RunItem(Struct, frozen=True, kw_only=True):
     """``why`` is how it ended or what it waits for; ``plan`` is what a paused run does next, at ``due_at``."""
+
+    detail_fields: ClassVar[tuple[str, ...]] = ("version", "origin", "mode", "began_at", "correlation")
 
     id: int
     workflow: str
@@ -105,14 +109,16 @@ RUN_COLUMNS = (
     TableColumn("STATUS", lambda run: run.status),
     TableColumn("PANE", lambda run: str(run.pane or "-"), is_right_aligned=True),
     TableColumn("AGE", lambda run: format_age(run.age), is_right_aligned=True),
-    TableColumn("WHY", lambda run: sanitize(run.why) or "-", can_shrink=True),
+    TableColumn("WHY", lambda run: sanitize(run.why) or "-", can_shrink=True, min_width=16),
 )
 STEP_COLUMNS = (
     TableColumn("STEP", lambda step: str(step.number), is_right_aligned=True),
     TableColumn("KIND", lambda step: f"{step.kind} {step.name}".strip(), style="cyan"),
     TableColumn("STATUS", lambda step: step.status + (f" ({step.attempt})" if step.attempt > 1 else "")),
-    TableColumn("INPUT", lambda step: format_step_value(step.given), can_shrink=True),
-    TableColumn("RESULT", lambda step: sanitize(step.why) or format_step_value(step.came), can_shrink=True),
+    TableColumn("INPUT", lambda step: format_step_value(step.given), can_shrink=True, min_width=16, worth=3),
+    TableColumn(
+        "RESULT", lambda step: sanitize(step.why) or format_step_value(step.came), can_shrink=True, min_width=16
+    ),
 )
 
 
@@ -151,9 +157,10 @@ _INLINED_FIELDS = frozenset({"wish", "action"})
 _TIMESTAMP_FIELDS = frozenset({"at", "until", "since", "state_at", "resets_at"})
 
 
-def format_headline(run: RunItem) -> str:
+def format_headline(run: RunItem, options: RenderOptions) -> str:
     """Summarize a run in one line."""
-    next_step = "" if run.status in ENDED_RUN_STATUSES or not run.due_at else f", continues at {run.due_at}"
+    has_next = run.due_at and run.status not in ENDED_RUN_STATUSES
+    next_step = f", continues {format_moment(run.due_at or '', options)}" if has_next else ""
     if run.why.startswith("held"):
         next_step = f"; resume it with `visor workflow resume {run.id}`"
     where = f" in pane {run.pane}" if run.pane is not None else ""
@@ -175,7 +182,7 @@ class RunChangeResult(Struct, frozen=True, kw_only=True):
 
 
 def render_run_change(result: RunChangeResult, options: RenderOptions) -> str:
-    return str(result.run.id) if options.is_quiet else format_headline(result.run)
+    return str(result.run.id) if options.is_quiet else format_headline(result.run, options)
 
 
 def declare_run_change(
@@ -190,11 +197,16 @@ def declare_run_change(
         changed = await services.workflows.change_run(RunId(args.run), build_change(args), services.gate.actor)
         return RunChangeResult(run=build_run_item(changed, services.clock.now()))
 
+    def list_changes(_services: Services, args: Any) -> tuple[UpdateRecords, ...]:
+        change = build_change(args)
+        return (UpdateRecords(change=change.kind, name=str(args.run), value=change.word),)
+
     return Operation(
         result_type=RunChangeResult,
         run=run,
         render_text=render_text,
         effect="change",
+        list_changes=list_changes,
         exit_statuses=((4, "Workflow run not found."), (75, "The run has already ended.")),
         **declaration,
     )

@@ -12,7 +12,8 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneReference, resolve_pane
 from termvisor.ops.render.results import copy_fields
-from termvisor.ops.render.text import RenderOptions, TableColumn, render_table, sanitize
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.ops.workflows._workflow_runs import format_step_value
 from termvisor.ops.workflows.workflow_show import WorkflowName
 from termvisor.redaction import redact
@@ -82,8 +83,8 @@ _STEP_COLUMNS = (
     TableColumn("STEP", lambda step: str(step.number), is_right_aligned=True),
     TableColumn("KIND", lambda step: f"{step.kind} {step.name}".strip(), style="cyan"),
     TableColumn("VERDICT", lambda step: step.verdict or "-", style="bold"),
-    TableColumn("WHY", _format_why, can_shrink=True),
-    TableColumn("INPUT", lambda step: format_step_value(step.given), can_shrink=True),
+    TableColumn("WHY", _format_why, can_shrink=True, min_width=16),
+    TableColumn("INPUT", lambda step: format_step_value(step.given), can_shrink=True, min_width=16, worth=3),
 )
 
 

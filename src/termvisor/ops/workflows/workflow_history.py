@@ -5,7 +5,8 @@ from msgspec import Struct
 from termvisor.model.workflow import RunId
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.render.text import RenderOptions, render_table
+from termvisor.ops.render.table import render_table
+from termvisor.ops.render.text import RenderOptions
 from termvisor.ops.workflows import _workflow_runs
 
 
@@ -33,7 +34,9 @@ async def run(services: Services, args: WorkflowHistoryArgs) -> WorkflowHistoryR
 def render_text(result: WorkflowHistoryResult, options: RenderOptions) -> str:
     rows = render_table(_workflow_runs.STEP_COLUMNS, result.steps, options) if result.steps else "No steps."
     plan = [result.run.plan] if result.run.plan else []
-    return rows if options.is_quiet else "\n".join([_workflow_runs.format_headline(result.run), *plan, "", rows])
+    return (
+        rows if options.is_quiet else "\n".join([_workflow_runs.format_headline(result.run, options), *plan, "", rows])
+    )
 
 
 OP = Operation(

@@ -7,7 +7,8 @@ from termvisor.model.workflow import WorkflowMode
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.results import BaseListing, copy_fields, count_values
-from termvisor.ops.render.text import RenderOptions, TableColumn, pluralize, render_table, sanitize
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions, pluralize, sanitize
 from termvisor.redaction import redact
 
 
@@ -69,10 +70,10 @@ async def run(services: Services, _args: WorkflowListArgs) -> WorkflowListing:
 COLUMNS = (
     TableColumn("WORKFLOW", lambda item: item.name, style="cyan"),
     TableColumn("MODE", lambda item: item.mode, style="bold"),
-    TableColumn("EVENTS", lambda item: " ".join(item.events) or "-", can_shrink=True),
-    TableColumn("AGENTS", lambda item: " ".join(item.agents) or "all", can_shrink=True),
-    TableColumn("ORIGIN", lambda item: item.origin, can_shrink=True),
-    TableColumn("SUMMARY", lambda item: sanitize(item.summary), can_shrink=True),
+    TableColumn("EVENTS", lambda item: " ".join(item.events) or "-", can_shrink=True, min_width=14, worth=3),
+    TableColumn("AGENTS", lambda item: " ".join(item.agents) or "all", can_shrink=True, worth=2),
+    TableColumn("ORIGIN", lambda item: item.origin, can_shrink=True, worth=1),
+    TableColumn("SUMMARY", lambda item: sanitize(item.summary), can_shrink=True, min_width=24),
 )
 
 

@@ -11,7 +11,8 @@ from termvisor.model.workflow import WorkflowInfo, WorkflowMode
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.results import copy_fields
-from termvisor.ops.render.text import RenderOptions, TableColumn, render_table, sanitize
+from termvisor.ops.render.table import TableColumn, render_table
+from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
 WorkflowName = Annotated[str, Meta(description="The workflow's name.", extra={"positional": "one"})]
@@ -66,7 +67,7 @@ async def run(services: Services, args: WorkflowShowArgs) -> WorkflowShowResult:
 
 _FACT_COLUMNS = (
     TableColumn("FIELD", lambda fact: fact[0], style="bold"),
-    TableColumn("VALUE", lambda fact: fact[1], can_shrink=True),
+    TableColumn("VALUE", lambda fact: fact[1], can_shrink=True, kind="sentence"),
 )
 
 

@@ -11,7 +11,8 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneFilter, resolve_pane
 from termvisor.ops.render.results import BaseListing, build_filters, count_values
-from termvisor.ops.render.text import RenderOptions, pluralize, render_table
+from termvisor.ops.render.table import render_table
+from termvisor.ops.render.text import RenderOptions, pluralize
 from termvisor.ops.workflows._workflow_runs import RUN_COLUMNS, RunItem, build_run_item
 
 # Runs that can still change.

@@ -7,7 +7,7 @@ class and is never ignored.
 import posixpath
 import re
 import shlex
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -54,6 +54,10 @@ _WRAPPED_PROGRAMS = frozenset(
     (*interpreter.SHELLS, *_WRAPPERS, *["rm", "rmdir", "unlink", "shred", "dd", "find", "truncate", "mkfs"])
 )
 _PROGRAM_FOLDERS = ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin")
+# Options of unknown programs that name a written file or folder.
+_OUTPUT_OPTION = re.compile(
+    r"-o$|--?(?:[\w-]*-)?\w*(?:out|output|dest|destination|log|save|export|dump|write|trace|record|report)(?:-\w+)*$"
+)
 # Classes of calls whose arguments may contain code.
 _HIDING_CLASSES = frozenset(("unknown_effect", "bypass", "environment"))
 # Code that removes something, in a text for an unknown program or in another language.
@@ -142,6 +146,7 @@ class _CommandAnalyzer:
         self._findings: dict[tuple[str, TextSpan], None] = {}
         self._values_by_kind: dict[str, dict[str, None]] = {name: {} for name in CommandAnalysis.__struct_fields__[1:]}
         self._class_by_created_file: dict[str, str] = {}
+        self._target_by_link: dict[str, str] = {}
         self._calls_left = MAX_CALLS
 
     def build_analysis(self) -> CommandAnalysis:
@@ -180,11 +185,14 @@ class _CommandAnalyzer:
         if any(map(_CODE_VARIABLE.match, call.sets)):
             self.add_finding("environment", span)
             self._check_hidden_code(self._text[slice(*span)], span)
+            for word in call.assigned:
+                self._check_output(word, span)
         for redirect in call.redirects:
             self._record_path("reads" if redirect.direction == "in" else "writes", redirect.word, span)
         if not call.words or call.name in (":", "true"):
             self._check_truncation(call, span)
         if not call.words:
+            self._check_secrets(call, span)
             return
         self._add_value("programs", call.name or "?")
         self._add_value("lines", call.text)
@@ -228,10 +236,15 @@ class _CommandAnalyzer:
 
     def _check_any_program(self, call: ProgramCall, may_write: bool, span: TextSpan) -> None:
         """Apply the checks common to all programs. A wrapper's words are checked with the program that it runs."""
+        if call.name == "xargs" or call.name not in _WRAPPERS:
+            self._check_secrets(call, span)
         if call.name in _WRAPPERS or wrapper.is_account_launch(call):
             return
-        if has_secret_path(call):
-            self.add_finding("credential_read", span)
+        for option, word in pairwise(call.words) if may_write else ():
+            if _OUTPUT_OPTION.match(option.text):
+                self._check_output(word, span)
+            elif _OUTPUT_OPTION.match(word.text.partition("=")[0]):
+                self._check_output(replace(word, text=word.text.partition("=")[2]), span)
         may_write = may_write or call.name in _SCRIPT_RUNNERS
         protected = [word for word in call.arguments if self._is_never_written(word)]
         if any(may_write or word.is_pattern for word in protected) and not is_naming_program(call.name):
@@ -242,6 +255,15 @@ class _CommandAnalyzer:
         following = self._text[span[1] :]
         if _reads_following_lines(call) and following.strip(" ;&|)\n") and "\n" in following:
             self.add_finding("inline_code", span)
+
+    def _check_secrets(self, call: ProgramCall, span: TextSpan) -> None:
+        if has_secret_path(call):
+            self.add_finding("credential_read", span)
+
+    def _check_output(self, word: ShellWord, span: TextSpan) -> None:
+        """Classify a path that an option or variable names, and that the program may write to."""
+        if word.is_known and _MAY_BE_PATH.search(word.text):
+            self._classify_access("writes", resolve_path(word.text, self._scope), span)
 
     def _check_created_files(self, call: ProgramCall, span: TextSpan) -> None:
         """Classify a call that runs a file which the same command line downloaded or wrote."""
@@ -273,6 +295,8 @@ class _CommandAnalyzer:
         self._class_by_created_file |= {name.casefold(): "remote_code" for name in effect.fetches if name}
         for word in effect.moves_to:
             self._change_folder(word)
+        for link, target in effect.links:
+            self._target_by_link[resolve_path(link.text, self._scope)] = resolve_path(target.text, self._scope)
         for call in effect.calls:
             self.analyze_call(call, depth + 1, span)
         for script in effect.scripts:
@@ -286,6 +310,9 @@ class _CommandAnalyzer:
         for folder in self._folders:
             path = resolve_path(word.text, self._scope, folder)
             self._classify_access(kind, path, span)
+            for link, target in self._target_by_link.items():
+                if kind != "reads" and f"{path}/".startswith(f"{link}/"):
+                    self._classify_access(kind, target + path[len(link) :], span)
             if path_rules.classify_path(path) != "nothing":
                 self._add_value(kind, path)
                 if kind == "writes":
@@ -299,13 +326,13 @@ class _CommandAnalyzer:
         if meaning == "socket":
             self._add_value("hosts", path_rules.get_socket_host(path))
             self.add_finding("network_exfiltration" if kind == "writes" else "network", span)
-        elif kind == "reads" and is_secret_path(path):
+        elif kind == "reads" and (is_secret_path(path) or path_rules.contains_home(path, self._scope)):
             self.add_finding("credential_read", span)
         elif meaning == "disk" and kind != "reads":
             self.add_finding("disk", span)
         elif meaning == "system" and kind != "reads":
             self.add_finding("system_write", span)
-        elif not meaning and not is_root and kind != "reads" and path_rules.is_outside(path, self._scope):
+        elif not is_root and kind != "reads" and path_rules.is_outside(path, self._scope):
             self.add_finding("outside_write", span)
 
     def _change_folder(self, word: ShellWord) -> None:

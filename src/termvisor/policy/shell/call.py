@@ -39,6 +39,8 @@ class ProgramCall(Struct, frozen=True, kw_only=True):
 
     words: tuple[ShellWord, ...] = ()
     sets: tuple[str, ...] = ()
+    assigned: tuple[ShellWord, ...] = ()
+    """The values of the variables that it sets."""
     redirects: tuple[ShellRedirect, ...] = ()
     input_text: ShellWord | None = None
     fed_by: tuple[ProgramCall, ...] = ()
@@ -97,15 +99,13 @@ class CommandEffect(Struct, frozen=True, kw_only=True):
     hosts: tuple[str, ...] = ()
     moves_to: tuple[ShellWord, ...] = ()
     """The folder in which the following calls run."""
+    links: tuple[tuple[ShellWord, ShellWord], ...] = ()
+    """Names of created links, with what they point to."""
     fetches: tuple[str, ...] = ()
     """Names of downloaded files."""
 
 
 NO_EFFECT = CommandEffect()
-EffectAnalyzer = Callable[[ProgramCall, "ParsedOptions"], CommandEffect]
-"""Function that analyzes a call of one program with its options."""
-
-
 UNKNOWN_EFFECT = CommandEffect(classes=("unknown_effect",))
 
 
@@ -126,11 +126,13 @@ def merge_effects(*effects: CommandEffect) -> CommandEffect:
 class OptionSyntax(Struct, frozen=True):
     """The options of a program, declared as text: `-a -b= --long --name= *`.
 
-    `=` follows options with a value, `=.` those whose value ends the options. `*`: any other option is harmless.
+    `=` follows options with a value, `=.` those whose value ends the options, `?` those whose value is attached.
+    `*`: any other option is harmless. A name without dashes is one of `dd of=x`.
     """
 
     known: frozenset[str]
     valued: frozenset[str]
+    attached: frozenset[str]
     final: frozenset[str]
     allows_any: bool
 
@@ -138,14 +140,21 @@ class OptionSyntax(Struct, frozen=True):
         """Return True if the option is declared, or abbreviates a declared one."""
         if self.allows_any or flag in self.known:
             return True
-        return len(flag) > 3 and flag.startswith("--") and any(name.startswith(flag) for name in self.known)
+        return any(_is_flag(flag, name) for name in self.known)
+
+    def has_value(self, flag: str) -> bool:
+        """Return True if the option, or one that it abbreviates, is declared with a value."""
+        return flag in self.valued or (flag not in self.known and any(_is_flag(flag, name) for name in self.valued))
 
 
 @lru_cache(1024)
 def parse_syntax(text: str) -> OptionSyntax:
     names = [name for name in text.split() if name != "*"]
-    valued, final = (frozenset(name.rstrip("=.") for name in names if name.endswith(end)) for end in ("=", "=."))
-    return OptionSyntax(frozenset(name.rstrip("=.") for name in names), valued | final, final, "*" in text.split())
+    known = frozenset(name.rstrip("=.?") for name in names)
+    valued, attached, final = (
+        frozenset(name.rstrip("=.?") for name in names if name.endswith(end)) for end in ("=", "?", "=.")
+    )
+    return OptionSyntax(known, valued | final, attached, final, "*" in text.split())
 
 
 class ParsedOptions(Struct, frozen=True):
@@ -172,11 +181,15 @@ class ParsedOptions(Struct, frozen=True):
         return tuple(chain.from_iterable(matches))
 
     def is_dry_run(self, names: str) -> bool:
-        """Return True if one of these options is given, and neither negated nor set to false."""
+        """Return True if one of these options is given in full, and none is negated or set to false."""
         given = [name for name in names.split() if name in self.flags]
-        off = {f"--no-{name.lstrip('-')}" for name in names.split()}
-        values = {word.text.casefold() for name in given for word in self.values.get(name, ())}
-        return bool(given) and off.isdisjoint(self.flags) and values <= _TRUE_VALUES
+        off = [f"--no-{name.lstrip('-')}" for name in names.split()]
+        values = {word.text.casefold() for word in self.find_values(*names.split())}
+        return bool(given) and not self.has(*off) and values <= _TRUE_VALUES
+
+
+EffectAnalyzer = Callable[[ProgramCall, ParsedOptions], CommandEffect]
+"""Function that analyzes a call of one program with its options."""
 
 
 def parse_options(words: Sequence[ShellWord], syntax: str = "", *, stops_at_operand: bool = False) -> ParsedOptions:
@@ -194,7 +207,8 @@ def parse_options(words: Sequence[ShellWord], syntax: str = "", *, stops_at_oper
         index += 1
         if word.text == "--":
             is_over = True
-        elif not word.text.startswith("-") or word.text == "-":
+            flags.append("--")
+        elif word.text == "-" or not (word.text.startswith("-") or word.text.partition("=")[0] in spec.valued):
             first = min(first, index - 1)
             operands.append(word)
             is_over = stops_at_operand
@@ -202,18 +216,18 @@ def parse_options(words: Sequence[ShellWord], syntax: str = "", *, stops_at_oper
             word_flags, value = _split_flags(word, spec)
             flags += word_flags
             last = word_flags[-1]
-            # The next word is the value, even if it looks like an option.
-            if value is None and last in spec.valued and index < len(words):
+            # The next word is the value, even if it looks like an option. After an abbreviation it may be one.
+            if value is None and spec.has_value(last) and index < len(words):
                 value = words[index]
-                index += 1
+                index += last in spec.valued
             if value is not None:
                 values.setdefault(last, []).append(value)
-            elif last not in spec.known:
+            if last not in spec.known and "=" not in word.text:
                 ambiguous = index
             is_over = last in spec.final
     first = min(first, index)
     operands += words[index:]
-    unknown = tuple(flag for flag in dict.fromkeys(flags) if not spec.is_known(flag))
+    unknown = tuple(flag for flag in dict.fromkeys(flags) if flag != "--" and not spec.is_known(flag))
     is_ambiguous = first == ambiguous < len(words)
     return ParsedOptions(tuple(flags), values, tuple(operands), tuple(words[first:]), unknown, is_ambiguous)
 
@@ -233,12 +247,12 @@ def _split_flags(word: ShellWord, spec: OptionSyntax) -> tuple[list[str], ShellW
     text = word.text
     name, equals, value = text.partition("=")
     # Some programs have long options with one dash: `terraform -chdir=x`.
-    if text.startswith("--") or (len(name) > 2 and name in spec.known):
+    if not text.startswith("-") or text.startswith("--") or (len(name) > 2 and name in spec.known):
         return [name], (_cut_word(word, value) if equals else None)
     flags = []
     for index, letter in enumerate(text[1:], 1):
         flags.append(f"-{letter}")
-        if flags[-1] in spec.valued:
+        if flags[-1] in spec.valued | spec.attached:
             rest = text[index + 1 :]
             return flags, (_cut_word(word, rest) if rest else None)
     return flags, None
@@ -249,5 +263,5 @@ def _cut_word(word: ShellWord, text: str) -> ShellWord:
 
 
 def _is_flag(flag: str, name: str) -> bool:
-    # GNU programs accept any unambiguous prefix of a long option, such as `--rec` for `--recursive`.
-    return flag == name or (flag.startswith("--") and len(flag) > 3 and name.startswith(flag))
+    # GNU programs accept any unambiguous prefix of a long option, such as `--r` for `--recursive`.
+    return flag == name or (len(flag) > 2 and flag.startswith("--") and name.startswith(flag))

@@ -64,15 +64,18 @@ def _extract_command(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
     yield from inside
     words: list[ShellWord] = []
     variables: list[str] = []
+    values: list[ShellWord] = []
     for child in node.named_children:
         if child.kind == "variable_assignment" and not words:
             variables.append(_get_variable_name(child))
+            values += _expand_value(child)
         elif child.kind in WORD_KINDS or child.kind == "variable_assignment":
             words += expand_word(_reject_reserved_word(child, is_first=not words))
     redirects, input_text = _parse_redirects(node)
     yield ProgramCall(
         words=tuple(words),
         sets=tuple(variables),
+        assigned=tuple(values),
         redirects=redirects,
         input_text=input_text,
         substituted=inside,
@@ -101,7 +104,30 @@ def _extract_declaration(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
 def _extract_assignment(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
     inside = tuple(_visit_children(node, depth))
     yield from inside
-    yield ProgramCall(sets=(_get_variable_name(node),), substituted=inside, start=node.start, end=node.end)
+    values = tuple(_expand_value(node))
+    yield ProgramCall(
+        sets=(_get_variable_name(node),), assigned=values, substituted=inside, start=node.start, end=node.end
+    )
+    if any(re.search(r"\[.*(?:\$\(|`)", word.text) for word in values):  # `x='a[$(b)]'; echo $((x))` runs b
+        yield _build_unknown_call(node)
+
+
+def _expand_value(node: SyntaxNode) -> list[ShellWord]:
+    return [word for child in node.named_children[1:] if child.kind in WORD_KINDS for word in expand_word(child)]
+
+
+def _extract_substitution(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
+    """Extract `$(< file)`, which prints the file without a program."""
+    yield from _visit_children(node, depth)
+    redirects, _ = _parse_redirects(node)
+    if redirects:
+        yield ProgramCall(redirects=redirects, start=node.start, end=node.end)
+
+
+def _extract_function(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
+    """Extract a function, whose redirections apply to every call in it."""
+    is_redirected = any(child.kind.endswith("_redirect") for child in node.named_children)
+    yield from (_extract_redirected if is_redirected else _visit_children)(node, depth)
 
 
 def _extract_expansion(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
@@ -136,7 +162,7 @@ def _extract_pipeline(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
 
 def _extract_redirected(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
     """Extract a redirected statement. Redirections apply to every call in it; calls after `<<EOF |` read its output."""
-    files = [child for child in node.named_children if child.kind in ("file_redirect", "herestring_redirect")]
+    files = [redirect for redirect in _iterate_redirects(node) if redirect.kind != "heredoc_redirect"]
     inside = tuple(call for child in files for call in _visit_children(child, depth + 1))
     yield from inside
     others = [child for child in node.named_children if not child.kind.endswith("_redirect")]
@@ -151,13 +177,22 @@ def _extract_redirected(node: SyntaxNode, depth: int) -> Iterator[ProgramCall]:
             yield from _feed_calls(_visit_children(child, depth + 1), redirected)
 
 
+def _iterate_redirects(node: SyntaxNode) -> Iterator[SyntaxNode]:
+    """Yield the redirections of a statement. The grammar puts those after `<<EOF` into its here-document."""
+    for child in node.named_children:
+        if child.kind.endswith("_redirect"):
+            yield child
+        if child.kind == "heredoc_redirect":
+            yield from _iterate_redirects(child)
+
+
 def _find_stray_words(node: SyntaxNode) -> list[ShellWord]:
     """Return the words of `rm > file -rf /` and `rm <<EOF -rf /` that the grammar puts into the redirection."""
     stray: list[SyntaxNode] = []
-    for child in node.named_children:
-        if child.kind in ("file_redirect", "heredoc_redirect"):
-            words = [part for part in child.named_children if part.kind in WORD_KINDS]
-            stray += words[1:] if child.kind == "file_redirect" else words
+    for redirect in _iterate_redirects(node):
+        if redirect.kind != "herestring_redirect":
+            words = [part for part in redirect.named_children if part.kind in WORD_KINDS]
+            stray += words[1:] if redirect.kind == "file_redirect" else words
     return [word for part in stray for word in expand_word(part)]
 
 
@@ -178,7 +213,7 @@ def _feed_calls(calls: Iterator[ProgramCall], sources: tuple[ProgramCall, ...]) 
 def _parse_redirects(node: SyntaxNode) -> tuple[tuple[ShellRedirect, ...], ShellWord | None]:
     redirects: list[ShellRedirect] = []
     input_text: ShellWord | None = None
-    for child in node.named_children:
+    for child in _iterate_redirects(node):
         if child.kind == "file_redirect":
             operator = next((part.kind for part in child.children if not part.is_named), ">")
             words = [part for part in child.named_children if part.kind in WORD_KINDS]
@@ -187,7 +222,7 @@ def _parse_redirects(node: SyntaxNode) -> tuple[tuple[ShellRedirect, ...], Shell
             redirects += [ShellRedirect(direction, word) for word in targets if not _is_descriptor(operator, word)]
         elif child.kind == "herestring_redirect":
             input_text = next((word for part in child.named_children for word in expand_word(part)), input_text)
-        elif child.kind == "heredoc_redirect":
+        else:
             input_text = _build_here_document(child) or input_text
     return tuple(redirects), input_text
 
@@ -220,6 +255,9 @@ def _get_variable_name(node: SyntaxNode) -> str:
 _VISITORS = {
     "command": _extract_command,
     "declaration_command": _extract_declaration,
+    "unset_command": _extract_declaration,
+    "command_substitution": _extract_substitution,
+    "function_definition": _extract_function,
     "variable_assignment": _extract_assignment,
     "expansion": _extract_expansion,
     "test_command": _extract_test,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from typing import Literal
 
@@ -27,11 +28,15 @@ from termvisor.policy.shell.call import (
     merge_effects,
     parse_options,
 )
-from termvisor.policy.shell.programs import file, git, interpreter, machine, network, terminal, wrapper
+from termvisor.policy.shell.programs import file, interpreter, network, terminal, wrapper
+from termvisor.policy.shell.programs.network import find_hosts
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
 
-OperandUse = Literal["none", "all", "rest", "sources", "target"]
-"""``rest``: all but the first. ``target``: the value of `-t` or the last operand. ``sources``: all before it."""
+OperandUse = Literal["none", "all", "first", "rest", "sources", "target", "here"]
+"""``rest``: all but the first. ``target``: the value of `-t` or the last operand. ``sources``: all before it.
+
+``here``: the current folder, unless a file option names another.
+"""
 HELP_FLAGS = ("--help", "--version")
 
 # `import sys` loads no file, unlike other modules, which the current folder may replace.
@@ -48,6 +53,12 @@ class ProgramEffectRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Harmless options; `*` for any that no other field names."""
     effects: dict[str, str] = {}
     """Classes by options: `{ "-f --force" = "history_rewrite" }`."""
+    values: dict[str, dict[str, str]] = {}
+    """Classes by options and by a regular expression that their value matches: `{ "-v=" = { "^/" = "privilege" } }`."""
+    patterns: dict[str, str] = {}
+    """Classes by a regular expression that the operands match, joined by spaces: `{ " [+:]" = "history_rewrite" }`."""
+    known: str = ""
+    """A regular expression. Operands that neither it nor ``patterns`` match have an unknown effect."""
     classes: str = ""
     """Classes of every call, except of dry runs."""
     needs: Literal["nothing", "argument", "operand"] = "nothing"
@@ -57,18 +68,32 @@ class ProgramEffectRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     reads: OperandUse = "none"
     writes: OperandUse = "none"
     removes: OperandUse = "none"
+    replaces_first: str = ""
+    """Options that hold what is otherwise the first operand, such as `-e` of grep; then ``rest`` means all."""
+    hosts: Literal["none", "first", "all", "addresses", "unknown", "names"] = "none"
+    """Operands that name other machines. ``addresses``: only those written as an address. ``names``: only looked up."""
+    input: str = ""
+    """Classes of a call that reads its input from a file or another program."""
+    folder_options: str = ""
+    """Options whose value is the folder that the program starts in."""
+    read_options: str = ""
+    """Options whose value is a read file."""
     file_options: str = ""
     """Options whose value is a written file."""
     script_options: str = ""
     """Options whose value is a shell script."""
     runs: Literal["", "program", "line"] = ""
     """Whether the operands are a program with its arguments, or words of a command line."""
+    entry_options: str = ""
+    """Options whose value is the program; the operands are then its arguments."""
     skips: tuple[int, ...] = (0,)
     """The possible numbers of operands before the program that the operands name."""
     verbs: dict[str, str] = {}
     """First operands by what they do: `reads`, `runs` (a program) or a class. `*`: any other, else unknown."""
     groups: str = ""
     """First operands that the same verbs follow, such as `docker compose`."""
+    like: str = ""
+    """A program on an earlier line, whose fields are the defaults of this line."""
     options_first: bool = False
     """True if the first operand ends the options."""
     analyze: str = ""
@@ -78,20 +103,23 @@ class ProgramEffectRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     @property
     def syntax(self) -> str:
-        fields = (self.options, *self.effects, self.dry_run, self.file_options, self.script_options)
-        return " ".join(filter(None, fields))
+        """All declared options."""
+        files = (self.file_options, self.read_options, self.folder_options)
+        lists = (self.options, self.dry_run, *files, self.script_options, self.entry_options, self.replaces_first)
+        return " ".join(filter(None, (*lists, *self.effects, *self.values)))
 
     def adopt_verbs(self, names: str, rule: ProgramEffectRule) -> ProgramEffectRule:
         """Add verbs with this rule, which inherits options, effects and dry runs, and return their rule."""
         inner = replace(
             rule,
-            options=" ".join([rule.options, *(name for name in self.syntax.split() if name != "*")]),
-            effects={**self.effects, **rule.effects},
+            # Most verbs of a program get equal values: shared, they take a tenth of a megabyte less.
+            options=sys.intern(" ".join([rule.options, *(name for name in self.syntax.split() if name != "*")])),
+            effects={**self.effects, **rule.effects} if rule.effects else self.effects,
             dry_run=rule.dry_run or self.dry_run,
-            file_options=f"{rule.file_options} {self.file_options}",
+            file_options=sys.intern(f"{rule.file_options} {self.file_options}"),
             rules_by_verb={},
         )
-        self.rules_by_verb.update(dict.fromkeys(names.split(), inner))
+        self.rules_by_verb.update(dict.fromkeys(names.split() or [""], inner))
         return inner
 
     def build_verbs(self) -> None:
@@ -109,6 +137,8 @@ def analyze_by_rule(rule: ProgramEffectRule, call: ProgramCall) -> CommandEffect
     syntax, is_prefix = rule.syntax, bool(rule.rules_by_verb or rule.runs)
     has_prefix = is_prefix or rule.options_first
     readings = list(iterate_readings(call.arguments, syntax)) if has_prefix else [parse_options(call.arguments, syntax)]
+    if len(call.arguments) == 1 and call.arguments[0].text in rule.dry_run.split() and not rule.rules_by_verb:
+        return NO_EFFECT
     # An interpreter passes `--help` on to its code.
     if not has_prefix and not rule.analyze.startswith("interpreter.") and _is_help_request(readings[0]):
         return NO_EFFECT
@@ -128,35 +158,58 @@ def _is_help_request(options: ParsedOptions) -> bool:
 
 def _analyze_options(rule: ProgramEffectRule, call: ProgramCall, options: ParsedOptions) -> Iterator[CommandEffect]:
     operands = options.operands
-    is_missing = (rule.needs == "argument" and not call.arguments) or (rule.needs == "operand" and not operands)
-    found = [
-        classes
-        for names, classes in rule.effects.items()
-        if options.has(*_list_names(names)) and not (classes == "inline_code" and _is_print_only(call))
-    ]
+    found = list(_find_option_classes(rule, call, options))
     if options.is_dry_run(rule.dry_run) and not options.unknown and not found:
         return
+    found += _find_operand_classes(rule, options)
+    found += [rule.input] if call.reads_stdin else []
+    hosts = find_hosts(operands, rule.hosts)
+    if rule.hosts != "none" and call.substituted and not all(word.is_known for word in operands):
+        found.append("network_exfiltration")  # a name or address can carry the output of another program
+    sends_locally = rule.hosts not in ("none", "names") and not hosts
+    files = options.find_values(*_list_names(rule.file_options))
     yield CommandEffect(
-        classes=tuple(" ".join(found).split()),
-        writes=options.find_values(*_list_names(rule.file_options)),
+        classes=tuple(name for name in " ".join(found).split() if name != "network_exfiltration" or not sends_locally),
+        writes=files,
         scripts=options.find_values(*_list_names(rule.script_options)),
+        moves_to=options.find_values(*_list_names(rule.folder_options)),
+        hosts=hosts,
     )
-    if is_missing:
+    if (rule.needs == "argument" and not call.arguments) or (rule.needs == "operand" and not operands):
         return
     target = options.find_value("-t", "--target-directory")
+    has_first = not rule.replaces_first or not options.has(*_list_names(rule.replaces_first))
     used = {
         "none": (),
         "all": operands,
-        "rest": operands[1:],
+        "first": operands[:1],
+        "rest": operands[1:] if has_first else operands,
         "sources": operands if target else operands[:-1],
         "target": (target,) if target else operands[-1:],
+        "here": () if files or not call.arguments else (ShellWord("."),),
     }
     yield CommandEffect(
         classes=tuple(rule.classes.split()),
-        reads=used[rule.reads],
+        reads=used[rule.reads] + options.find_values(*_list_names(rule.read_options)),
         writes=used[rule.writes],
         removes=used[rule.removes],
     )
+
+
+def _find_option_classes(rule: ProgramEffectRule, call: ProgramCall, options: ParsedOptions) -> Iterator[str]:
+    for names, classes in rule.effects.items():
+        if options.has(*_list_names(names)) and not (classes == "inline_code" and _is_print_only(call)):
+            yield classes
+    for names, classes_by_pattern in rule.values.items():
+        texts = [word.text for word in options.find_values(*_list_names(names))]
+        yield from (classes for p, classes in classes_by_pattern.items() if any(re.search(p, text) for text in texts))
+
+
+def _find_operand_classes(rule: ProgramEffectRule, options: ParsedOptions) -> list[str]:
+    text = " ".join(word.text for word in options.operands)
+    found = [classes for pattern, classes in rule.patterns.items() if re.search(pattern, text)]
+    is_known = bool(found) or not rule.known or re.search(rule.known, text)
+    return found if is_known else ["unknown_effect"]
 
 
 def _is_print_only(call: ProgramCall) -> bool:
@@ -164,25 +217,30 @@ def _is_print_only(call: ProgramCall) -> bool:
 
 
 def _list_names(syntax: str) -> list[str]:
-    return [name.rstrip("=") for name in syntax.split()]
+    return [name.rstrip("=?") for name in syntax.split()]
 
 
 def _analyze_inner(rule: ProgramEffectRule, call: ProgramCall, options: ParsedOptions) -> Iterator[CommandEffect]:
     """Yield the effects of the verb, program or command line that the operands name."""
     if rule.rules_by_verb and options.rest:
         yield _analyze_verb(rule, replace(call, words=options.rest))
+    elif bare := rule.rules_by_verb.get(""):
+        yield analyze_by_rule(bare, call)
     if rule.runs == "line" and options.rest:
         yield CommandEffect(scripts=(ShellWord(" ".join(w.text for w in options.rest), call.start, call.end),))
     if rule.runs != "program" or options.is_dry_run(rule.dry_run):
         return
     for skipped in rule.skips:
-        words = options.rest[skipped:]
+        words, scripts = options.rest[skipped:], tuple[ShellWord, ...]()
+        words = (*options.find_values(*_list_names(rule.entry_options)), *words)
         if skipped and words and words[0].text.startswith("-"):  # options may also stand after the first operand
             later = parse_options(words, rule.syntax, stops_at_operand=True)
-            yield CommandEffect(scripts=later.find_values(*_list_names(rule.script_options)))
+            scripts = later.find_values(*_list_names(rule.script_options))
             words = later.rest
         inner = _build_inner_call(call, words)
-        yield CommandEffect(calls=(inner,) if inner else ())
+        # Without a program, the operand decides what runs: `docker run image`.
+        is_open = skipped and not inner and not scripts and not options.find_values(*_list_names(rule.script_options))
+        yield UNKNOWN_EFFECT if is_open else CommandEffect(calls=(inner,) if inner else (), scripts=scripts)
 
 
 def _analyze_verb(rule: ProgramEffectRule, call: ProgramCall) -> CommandEffect:
@@ -210,7 +268,12 @@ def _load_rules() -> dict[str, ProgramEffectRule]:
     with open(f"{os.path.dirname(__file__)}/programs.toml", "rb") as file:
         data = file.read()
     rules: dict[str, ProgramEffectRule] = {}
-    for names, rule in msgspec.toml.decode(data, type=dict[str, ProgramEffectRule]).items():
+    lines = msgspec.toml.decode(data, type=dict[str, dict[str, object]])
+    lines_by_program: dict[str, dict[str, object]] = {}
+    for names, fields in lines.items():
+        line = lines_by_program.get(str(fields.get("like")), {}) | fields
+        lines_by_program |= dict.fromkeys((names, *names.split()), line)
+        rule = msgspec.convert(line, ProgramEffectRule)
         *path, last = re.split(r"(?<=\S): ", names)
         if path:
             outer = rules[path[0]]
@@ -227,7 +290,7 @@ RULES_BY_PROGRAM = _load_rules()
 # Functions by module and name, as the table names them.
 _ANALYZERS: dict[str, EffectAnalyzer] = {
     f"{module.__name__.rpartition('.')[2]}.{name.removeprefix('analyze_')}": value
-    for module in (file, git, interpreter, machine, network, terminal, wrapper)
+    for module in (file, interpreter, network, terminal, wrapper)
     for name, value in vars(module).items()
     if name.startswith("analyze_")
 }

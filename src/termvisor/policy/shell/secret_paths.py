@@ -27,17 +27,22 @@ _TAIL_NAMES = (
 _SECRET_TAILS = tuple(tuple(name.split("/")) for name in _TAIL_NAMES.split())
 _PATTERN = re.compile(rf"[*?\[{UNKNOWN_TEXT}]")
 _NAMING_PROGRAM_NAMES = (
-    "echo printf ls stat test [ cd ssh ssh-add ssh-keygen git mkdir file basename dirname realpath readlink"
-    " which type export touch chmod chown rm mv ln shred visor find tree du pushd wc alias docker podman man"
+    "echo printf ls stat test [ cd ssh ssh-add ssh-keygen git mkdir basename dirname realpath readlink"
+    " which type export touch chmod chown rm mv ln shred visor find tree du pushd alias docker podman man"
 )
+# Options with which a program that otherwise only names paths opens them.
+_OPENING_OPTION = re.compile(r"--(?:file|no-i|con)")
 _NAMING_PROGRAMS = frozenset(_NAMING_PROGRAM_NAMES.split())
 
 
 def has_secret_path(call: ProgramCall) -> bool:
     """Return True if the program may open a secret path. Some programs only name paths without opening them."""
     words = [redirect.word for redirect in call.redirects if redirect.direction != "out"]
-    if call.name not in _NAMING_PROGRAMS:
+    if call.name not in _NAMING_PROGRAMS or any(_OPENING_OPTION.match(word.text) for word in call.arguments):
         words += _find_openable_words(call)
+    if call.name == "xargs":  # opens what the calls before it print
+        words += [word for source in call.fed_by for word in source.arguments]
+    words += call.assigned
     return any(is_secret_path(part) for word in words for part in re.split(r"[=@:,]", word.text))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import apsw
 
-from termvisor.errors import InternalError, StorageError, VisorError
+from termvisor.errors import BadRequest, InternalError, StorageError, VisorError
 
 _MESSAGES_BY_ERROR: tuple[tuple[tuple[type[apsw.Error], ...], str, str], ...] = (
     (
@@ -44,6 +44,11 @@ def translate_errors(path: str) -> Iterator[None]:
         yield
     except apsw.Error as error:
         raise _translate_error(error, path) from error
+    except OverflowError as error:
+        raise BadRequest(
+            "a number of this call is too large: no stored id or count exceeds 9223372036854775807",
+            hint="Check the numbers of the call.",
+        ) from error
     except OSError as error:
         # Raised by our own file operations; SQLite raises apsw.Error for its own.
         raise StorageError(

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, cast
 
 import msgspec
-from msgspec import NODEFAULT, Struct
+from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from termvisor.log import get_logger
@@ -162,7 +162,7 @@ def encode_fact(fact: Fact) -> bytes:
     fields = {
         field.encode_name: value
         for field in _get_struct_fields(type(fact))
-        if (value := getattr(fact, field.name)) != field.default and not (field.default is NODEFAULT and value == {})
+        if (value := getattr(fact, field.name)) not in (field.default, {})
     }
     return msgspec.msgpack.encode({"type": type(fact).__struct_config__.tag} | fields)
 

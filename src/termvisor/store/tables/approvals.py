@@ -10,7 +10,15 @@ import msgspec
 from msgspec.structs import replace
 
 from termvisor.errors import BadRequest, StateConflict
-from termvisor.model.action.approval import Approval, ApprovalState, ApprovalVote, Permit, PermitScope, Reservation
+from termvisor.model.action.approval import (
+    Approval,
+    ApprovalOutcome,
+    ApprovalState,
+    ApprovalVote,
+    Permit,
+    PermitScope,
+    Reservation,
+)
 from termvisor.model.action.audit import AuditEntry
 from termvisor.model.ids import PaneId
 from termvisor.store.sqlite.database import Connection, Database
@@ -43,7 +51,7 @@ class ApprovalTable(StoreTable):
         self._audit = audit
 
     async def add_request(self, approval: Approval, entry: AuditEntry) -> Approval:
-        """Store a request and its audit entry; return the open request for the same action if there is one."""
+        """Store a request and its audit entry; return and count the open one for the same action if there is one."""
         return await self._audit.write_with_entries(lambda connection: _add_request(connection, approval, entry))
 
     async def answer(self, number: int, vote: ApprovalVote, entry: AuditEntry) -> Approval:
@@ -77,17 +85,37 @@ class ApprovalTable(StoreTable):
         return [replace(_build_approval(connection, row), state="expired") for row in rows]
 
     @run_write
-    def withdraw(self, connection: Connection, number: int) -> Approval | None:
-        """Close a request whose caller no longer waits; return None if it is not open."""
-        connection.execute("UPDATE question SET state = 'withdrawn' WHERE id = ? AND state = 'open'", (number,))
+    def withdraw(self, connection: Connection, number: int, outcome: ApprovalOutcome) -> Approval | None:
+        """Close a request whose caller no longer waits, also an approved one; return None if it was settled before."""
+        connection.execute(
+            "UPDATE question SET state = 'withdrawn', asked = json_set(asked, '$.outcome', json(?))"
+            " WHERE id = ? AND state IN ('open', 'allowed')",
+            (encode_json(outcome), number),
+        )
         return _find_approval(connection, number) if connection.changes() else None
 
-    @run_write
-    def withdraw_leftover(self, connection: Connection, kind: str) -> None:
-        """Close open requests of this action kind left by an earlier daemon: their callers' connections are gone."""
-        connection.execute(
-            "UPDATE question SET state = 'withdrawn' WHERE state = 'open' AND asked ->> '$.kind' = ?", (kind,)
+    async def bind_request(self, number: int, approval: Approval, entry: AuditEntry) -> Approval:
+        """Bind a request to the action that its agent asks for now; number, age and answers stay."""
+        return await self._audit.write_with_entries(
+            lambda connection: _bind_request(connection, number, approval, entry)
         )
+
+    @run_write
+    def set_outcome(self, connection: Connection, number: int, outcome: ApprovalOutcome) -> Approval | None:
+        """Store the outcome of a request and return the request."""
+        connection.execute(
+            "UPDATE question SET asked = json_set(asked, '$.outcome', json(?)) WHERE id = ?",
+            (encode_json(outcome), number),
+        )
+        return _find_approval(connection, number)
+
+    @run_read
+    def list_unsettled(self, connection: Connection, kind: str) -> list[Approval]:
+        """Return the requests for this kind of action that are open, or approved and not executed yet."""
+        rows = connection.execute(
+            f"{_SELECT_APPROVAL} WHERE state IN ('open', 'allowed') AND asked ->> '$.kind' = ?", (kind,)
+        ).fetchall()
+        return [_build_approval(connection, row) for row in rows]
 
     @run_read
     def find(self, connection: Connection, number: int) -> Approval | None:
@@ -131,7 +159,11 @@ def _add_request(connection: Connection, approval: Approval, entry: AuditEntry) 
         (approval.action_hash, approval.at, approval.actor.uid, approval.needs),
     ).fetchone()
     if existing:
-        return _build_approval(connection, existing)
+        known = _build_approval(connection, existing)
+        connection.execute(
+            "UPDATE question SET asked = json_set(asked, '$.count', ?) WHERE id = ?", (known.count + 1, known.id)
+        )
+        return replace(known, count=known.count + 1)
     connection.execute(
         "INSERT INTO question (at, expires_at, correlation, action_hash, pane, asked) VALUES (?, ?, ?, ?, ?, ?)",
         (
@@ -170,10 +202,24 @@ def _answer(connection: Connection, number: int, vote: ApprovalVote, entry: Audi
     votes = _read_votes(connection, number)
     state = _compute_state(votes, approval.needs)
     connection.execute(
-        "UPDATE question SET state = ?, answered_at = ?, asked = json_set(asked, '$.after', ?) WHERE id = ?",
-        (state, vote.at, vote.after, number),
+        "UPDATE question SET state = ?, answered_at = ?, asked = json_set(asked, '$.after', ?, '$.reason', ?)"
+        " WHERE id = ?",
+        (state, vote.at, vote.after, vote.reason, number),
     )
-    return replace(approval, state=state, voices=votes, after=vote.after)
+    return replace(approval, state=state, voices=votes, after=vote.after, reason=vote.reason)
+
+
+def _bind_request(connection: Connection, number: int, approval: Approval, entry: AuditEntry) -> Approval:
+    known = _find_approval(connection, number)
+    if known is None:
+        raise BadRequest(f"approval request {number} not found", hint="`visor inbox` lists the open requests.")
+    bound = replace(approval, id=number, at=known.at, count=known.count, reason=known.reason)
+    connection.execute(
+        "UPDATE question SET expires_at = ?, correlation = ?, action_hash = ?, asked = ? WHERE id = ?",
+        (bound.expires_at, bound.correlation, bound.action_hash, encode_json(bound), number),
+    )
+    add_entries(connection, [entry])
+    return replace(bound, state=known.state, voices=known.voices)
 
 
 def _check_earlier_request(connection: Connection, number: int, after: int) -> None:

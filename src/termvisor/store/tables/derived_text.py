@@ -21,7 +21,7 @@ from termvisor.model.terminal.output import TextBlock
 from termvisor.store.sqlite.database import Connection
 from termvisor.store.sqlite.table import StoreTable, encode_json, run_write
 from termvisor.store.tables.indexed_table import BLOCKS
-from termvisor.store.tables.pipeline_commit import join_block_text
+from termvisor.store.tables.output import join_block_text
 
 _BlockRow = tuple[int, int, int, int, int, str]
 _SELECT_BLOCKS = "SELECT id, epoch, first_line, line_count, start, source FROM block WHERE pane = ? ORDER BY first_line"

@@ -31,8 +31,7 @@ class IndexedTable(Struct, frozen=True):
         rewritten = [(row_id, rewrite_for_index(text), pane) for row_id, text, pane in rows]
         connection.executemany(f"INSERT INTO {self.name}_fts (rowid, text, pane) VALUES (?, ?, ?)", rewritten)
         changed = [(new[0],) for old, new in zip(rows, rewritten, strict=True) if new != old]
-        if changed:
-            connection.executemany(f"INSERT OR IGNORE INTO {self.name}_rewritten VALUES (?)", changed)
+        connection.executemany(f"INSERT OR IGNORE INTO {self.name}_rewritten VALUES (?)", changed)
 
     def delete_text(self, connection: Connection, row_id: int) -> None:
         """Remove a row from the index; call it before the row itself is deleted."""

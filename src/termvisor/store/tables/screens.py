@@ -164,7 +164,7 @@ def _select_screen(connection: Connection, where: str, *values: int) -> Screen |
         return None
     number, pane, at, width, height, x, y, is_alternate, data = stored
     rows = _ROWS_DECODER.decode(data)
-    texts = _read_row_texts(connection, [row for row in rows if isinstance(row, int) and row])
+    texts = _read_row_texts(connection, [row for row in rows if isinstance(row, int)])
     return Screen(
         pane=pane,
         rows=tuple(row if isinstance(row, str) else texts.get(row or 0, "") for row in rows),

@@ -8,7 +8,7 @@ from termvisor.model.ids import PaneId, ScreenId
 from termvisor.model.terminal.output import Line
 from termvisor.store.sqlite.database import Connection
 from termvisor.store.tables.indexed_table import INDEXED_TABLES, IdRange, merge_ranges
-from termvisor.store.tables.lines import SELECT_BLOCK, StoredBlock, build_blocks, read_first_lines
+from termvisor.store.tables.output import SELECT_BLOCK, StoredBlock, build_blocks, read_first_lines
 from termvisor.store.tables.screens import read_screen
 
 SearchPool = Literal["block", "sighting", "utterance"]

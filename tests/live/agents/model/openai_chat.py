@@ -16,6 +16,9 @@ from tests.live.agents.model.vendor_api import (
     make_id,
 )
 
+TEXT_MODEL = "scripted-text"
+"""A model for agents that send no tools: it proposes commands in its text."""
+
 
 class ChatCompletionsApi:
     headers = NO_HEADERS
@@ -26,6 +29,8 @@ class ChatCompletionsApi:
             return build_text_reply("The tool has finished.")
         user_message = next((one for one in reversed(messages) if one.get("role") == "user"), {})
         text = extract_text(user_message.get("content"))
+        if request.get("model") == TEXT_MODEL:
+            return _write_command_as_text(parse_prompt(text))
         if not request.get("tools"):
             about = json.dumps(messages[:1]).lower() + text.lower()
             if "title" in about[:4000]:
@@ -64,6 +69,10 @@ class ChatCompletionsApi:
             message["tool_calls"] = [_build_tool_call(request, reply)]
         choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if reply.tool else "stop"}
         return {**_build_header(request, "chat.completion"), "choices": [choice], "usage": _build_usage(reply)}
+
+
+def _write_command_as_text(reply: ScriptedReply) -> ScriptedReply:
+    return build_text_reply(f"Run this:\n\n```bash\n{reply.tool.value}\n```\n") if reply.tool else reply
 
 
 def _build_header(request: Json, kind: str) -> Json:

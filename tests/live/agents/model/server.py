@@ -6,17 +6,31 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from tests.live.agents.model.anthropic import AnthropicApi
 from tests.live.agents.model.gemini import GeminiApi
-from tests.live.agents.model.openai_chat import ChatCompletionsApi
+from tests.live.agents.model.openai_chat import TEXT_MODEL, ChatCompletionsApi
 from tests.live.agents.model.openai_responses import ResponsesApi
 from tests.live.agents.model.vendor_api import Json, VendorApi
 
 _TOKEN_COUNT = {"input_tokens": 1234, "totalTokens": 1234}
 _COMPACTION = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "A short summary."}]}
 _MODEL_LIST = {"object": "list", "data": [{"id": "scripted-model", "object": "model", "owned_by": "me"}], "models": []}
+
+
+@dataclass
+class ModelExchange:
+    """One request of an agent's conversation and what became of its reply. Times are of the wall clock, in ns."""
+
+    text: str
+    """The request, as JSON."""
+    asked_at: int
+    answered_at: int = 0
+    """When the reply was sent completely; 0 until then."""
+    aborted_at: int = 0
+    """When the agent was found to have closed the connection."""
 
 
 def select_api(path: str) -> VendorApi | None:
@@ -29,8 +43,23 @@ def select_api(path: str) -> VendorApi | None:
     return GeminiApi() if "enerateContent" in path else None
 
 
+class ModelServer(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), ModelRequestHandler)
+        self.exchanges: list[ModelExchange] = []
+        self.side_exchanges: list[ModelExchange] = []
+        """Requests without tools: titles and summaries, which are not part of the conversation."""
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
 class ModelRequestHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    server: ModelServer
 
     def log_message(self, *_: object) -> None:
         """Log nothing, to keep the test output clean."""
@@ -39,14 +68,25 @@ class ModelRequestHandler(BaseHTTPRequestHandler):
         self._send_json(200, {})
 
     def do_GET(self) -> None:
-        is_models = self.path.split("?")[0].endswith("/models")
-        self._send_json(200 if is_models else 404, _MODEL_LIST if is_models else {"error": {"message": "not found"}})
+        path = self.path.split("?")[0]
+        if path.endswith("/models"):
+            self._send_json(200, _MODEL_LIST)
+        elif path == "/api.json":  # opencode's list of vendors, without which older versions do not start
+            self._send_json(200, {})
+        else:
+            self._send_json(404, {"error": {"message": "not found"}})
 
     def do_POST(self) -> None:
         request = json.loads(self._read_body() or b"{}")
         path = self.path.split("?")[0]
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        exchange = ModelExchange(json.dumps(request), time.time_ns())
+        is_conversation = request.get("tools") or request.get("model") == TEXT_MODEL
+        (self.server.exchanges if is_conversation else self.server.side_exchanges).append(exchange)
+        try:
             self._route_request(path, request)
+            exchange.answered_at = time.time_ns()
+        except (BrokenPipeError, ConnectionResetError):
+            exchange.aborted_at = time.time_ns()
 
     def _route_request(self, path: str, request: Json) -> None:
         if path.endswith(("/count_tokens", ":countTokens")):
@@ -64,6 +104,7 @@ class ModelRequestHandler(BaseHTTPRequestHandler):
             refusal = dialect.build_error(reply)
             self._send_json(refusal.status, refusal.body, refusal.headers)
         elif not is_streamed:
+            time.sleep(sum(pause for pause, _ in reply.pieces))
             self._send_json(200, dialect.build_response(request, reply))
         else:
             self._stream_reply(dialect, request)
@@ -118,12 +159,18 @@ class ModelRequestHandler(BaseHTTPRequestHandler):
 @contextlib.contextmanager
 def run_model_server() -> Iterator[str]:
     """Run the server and yield its address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), ModelRequestHandler)
-    server.daemon_threads = True
+    with open_model_server() as server:
+        yield server.address
+
+
+@contextlib.contextmanager
+def open_model_server() -> Iterator[ModelServer]:
+    """Run the server and yield it, with the exchanges that it had."""
+    server = ModelServer()
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield server
     finally:
         server.shutdown()
         server.server_close()

@@ -52,4 +52,5 @@ async def test_a_missing_notify_send_fails(path, monkeypatch):
 def test_on_macos_the_texts_are_script_arguments_and_not_code():
     words = build_argv(HOSTILE, "darwin")
     assert words[0] == "osascript"
+    assert set(words[1:-3:2]) == {"-e"}
     assert words[-3:] == ["--", HOSTILE.title, HOSTILE.body]

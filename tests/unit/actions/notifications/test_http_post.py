@@ -75,7 +75,8 @@ def test_a_redirect_is_not_followed():
 )
 def test_retryable_statuses_are_distinguished(status, why, may_pass):
     answer = classify_status(status, "there")
-    assert (answer.why, answer.may_pass) == (why, may_pass)
+    text = f"there answered {status}{'; redirects are not followed' if why == 'redirected' else ''}"
+    assert answer == PostResult(why=why, text=text, may_pass=may_pass)
 
 
 def test_a_dropped_connection_is_retryable():
@@ -89,14 +90,15 @@ def test_a_dropped_connection_is_retryable():
 def test_a_receiver_without_an_answer_times_out():
     with run_receiver(0) as receiver:
         answer = post_notice(build_post_request(receiver.url, timeout=0.2))
-    assert (answer.why, answer.may_pass) == ("timeout", True)
+    assert answer == PostResult(why="timeout", text="127.0.0.1 timed out after 0.2 s", may_pass=True)
 
 
 @pytest.mark.parametrize(
     "url", ["http://example.org/", "https://me:pass@example.org/", "ftp://x/", "file:///etc/passwd"]
 )
 def test_unsupported_addresses_are_rejected_without_a_connection(url):
-    assert post_notice(build_post_request(url)).why == "bad_address"
+    expected = PostResult(why="bad_address", text="notify_webhook_url is not a supported address")
+    assert post_notice(build_post_request(url)) == expected
 
 
 def test_plain_http_is_allowed_to_this_machine_only(monkeypatch):

@@ -90,3 +90,11 @@ async def test_the_oldest_of_too_many_remembered_notifications_are_forgotten(mon
     throttle, often = NotificationThrottle(FakeClock()), replace(SETTINGS, notify_rate=60)
     sent = [send(throttle, action, often) for action in (first, second, first, third, second, first)]
     assert sent == ["", "", "repeated", "", "repeated", ""]
+
+
+async def test_the_window_ends_at_its_last_instant():
+    clock = FakeClock()
+    throttle = NotificationThrottle(clock)
+    assert send_all(throttle, BUILD) == [""]
+    await clock.advance(60)
+    assert send_all(throttle, BUILD) == [""]

@@ -23,6 +23,8 @@ def test_rows_not_numbered_from_one_are_not_options(rows):
 def test_keys_lead_from_the_selected_option_to_the_named_one():
     options = parse_numbered_options(ROWS)
     assert find_keys_to_option("Allow once", options) == ("Enter",)
+    for given in ("1", "allow once", "1. Allow  once"):
+        assert find_keys_to_option(given, options) == ("Enter",)
     assert find_keys_to_option("No, suggest changes (esc)", options) == ("Down", "Down", "Enter")
     assert find_keys_to_option("Allow once", [DialogOption("Allow once", False), DialogOption("No", True)]) == (
         "Up",

@@ -5,6 +5,8 @@ from msgspec import Struct
 
 from termvisor.agents.adapters import codex, loader
 from termvisor.agents.adapters.adapter import CONTRACT_VERSION, ProcessInfo
+from termvisor.agents.adapters.description_files import load_builtin_descriptions
+from termvisor.model.agent.agent_program import AgentProgram
 from tests.unit.agents.adapters.adapter_inputs import SESSION, build_process, build_screen
 from tests.unit.agents.tracking import toy_agent
 
@@ -20,7 +22,7 @@ def load_names(disabled=()) -> list[str]:
 
 def test_builtin_adapters_are_ordered_and_can_be_disabled():
     found = load_names()
-    assert found == [name for name in loader.BUILTIN_AGENTS if name in found]
+    assert found == [*loader.BUILTIN_AGENTS, *load_builtin_descriptions().adapters]
     assert load_names(found[:1]) == found[1:]
 
 
@@ -53,8 +55,9 @@ def test_a_plug_in_cannot_replace_a_builtin_adapter(tmp_path, monkeypatch):
 
 
 def test_user_rules_define_further_programs():
-    generic = loader.load_adapters(program_rules=["aider :: waiting_input :: ^> $"])[-1]
-    assert generic.find_process([ProcessInfo(pid=1, argv=("python", "-m", "aider"))]) is not None
+    process = ProcessInfo(pid=1, argv=("python", "-m", "aider"))
+    found = loader.load_adapters(programs=[AgentProgram(command="aider", states={"waiting_input": "^> $"})])
+    assert [one.name for one in found if one.find_process([process])] == ["generic", "aider"], "the user's rules first"
 
 
 def test_screen_rules_can_be_replaced():
@@ -64,7 +67,7 @@ def test_screen_rules_can_be_replaced():
         for adapter in loader.load_adapters(rule_provider=lambda agent: requested.append(agent) or ())
     }
     assert found["codex"].classify_screen(build_screen("$ ")).state == "unknown"
-    assert requested == ["codex"]
+    assert requested == ["codex", "any_agent"], "its own rules, then those for all agents"
 
 
 @pytest.mark.parametrize(

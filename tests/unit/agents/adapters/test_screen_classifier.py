@@ -3,11 +3,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from termvisor.agents.adapters import loader
 from termvisor.agents.adapters.adapter import ScreenReading
 from termvisor.agents.adapters.composed_adapter import ComposedAdapter
 from termvisor.agents.adapters.screen_classifier import ScreenClassifier, find_bottom_box, trim_rows
+from termvisor.detection.packs.loader import load_builtin_screen_rules
 from termvisor.model.detection.rule import Rule, ScreenCondition
 from tests.unit.agents.adapters.adapter_inputs import NOW, build_box, build_screen
 
@@ -100,6 +102,26 @@ def test_rules_are_loaded_with_the_first_screen() -> None:
         "rest",
     )
     assert requested == ["toy"]
+
+
+WORK = ["● words", "─" * 20, "❯", "─" * 20, "  working · esc to interrupt"]
+PERMISSION = ["Run it?", "❯ 1. Yes", "  2. No", "", "enter to select · esc to cancel"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "seen", "confidence", "state"),
+    [
+        (WORK, "completed", 0.8, "running"),
+        (WORK, "completed", 0.9, "completed"),
+        (WORK, "error", 0.8, "error"),
+        (PERMISSION, "waiting_input", 0.7, "waiting_approval"),
+        (PERMISSION, "waiting_input", 0.9, "waiting_input"),
+    ],
+)
+def test_a_structure_refines_a_doubtful_rule(rows: list[str], seen: str, confidence: float, state: str) -> None:
+    rule = build_rule("seen", "last", ".", state=seen, confidence=confidence)
+    classifier = CLASSIFIER.with_rules(lambda agent: [rule] if agent == "toy" else load_builtin_screen_rules(agent))
+    assert classifier.classify_screen(replace(build_screen(rows), cursor_x=2, cursor_y=2)).state == state
 
 
 @pytest.mark.parametrize("agent", CLASSIFIERS)

@@ -55,8 +55,10 @@ async def test_an_agent_followed_before_run_is_connected_when_it_starts(tmp_path
     servers = AgentServers(refuse_records, SystemClock(), load_provider)
     servers.follow(build_codex(), build_process(str(tmp_path)))
     assert [one.status for one in servers.collect_health()] == ["quiet"]
+    assert servers.has_server(build_codex())
     task = asyncio.ensure_future(servers.run())
     await wait_until(lambda: [one.status for one in servers.collect_health()] == ["absent"])
+    assert servers.has_server(build_codex()), "it may start later"
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task

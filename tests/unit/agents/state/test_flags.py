@@ -29,6 +29,15 @@ def test_a_native_flag_stays_until_changed() -> None:
     }
 
 
+def test_a_native_flag_is_as_old_as_the_event_that_reported_it() -> None:
+    limited = apply_flag_signal({}, build_signal(4, "hook", "running", flags=LIMIT))
+    late = build_signal(5, "session_file", "running", event_at=to_ns(1), flags=FlagUpdate(usage_limited=False))
+    from_future = build_signal(5, "session_file", "completed", event_at=to_ns(9))
+    assert resolve_flags("running", [limited, apply_flag_signal({}, late)], to_ns(6)).usage_limited
+    assert apply_flag_signal({}, late)["usage_limited"].since == to_ns(5)
+    assert apply_flag_signal({}, from_future)["auth_needed"].reported_at == to_ns(5)
+
+
 def test_the_newest_report_counts() -> None:
     old, new = {"auth_needed": FlagReport(1, True)}, {"auth_needed": FlagReport(2, False)}
     assert not resolve_flags("idle", [old, new], to_ns(0)).auth_needed

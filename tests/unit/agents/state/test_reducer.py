@@ -122,7 +122,7 @@ def test_a_pending_signal_is_bound_when_its_session_is_reported():
         (
             SourceSlot,
             ("cursor", "memory", "heard_at", "is_down", "said", "before", "look", "flags", "tasks", "title", "misses",
-             "rule"),
+             "rule", "captures"),
         ),
         (Subtasks, ("told", "listed_at", "has_spoken")),
     ],

@@ -369,6 +369,41 @@ def test_a_dialog_that_the_source_cannot_report_counts_from_the_screen(facts, ex
     assert describe_state(compute_state_after(9, *facts, agent="gemini")) == expected
 
 
+@pytest.mark.parametrize(("source", "expected"), [("transcript", "completed screen"), ("registry", "running registry")])
+def test_work_ends_with_the_dialog_that_its_source_cannot_report(source: str, expected: str) -> None:
+    shown = [build_screen_signal(2, "waiting_approval"), build_screen_signal(6, "completed", moved=6)]
+    answered = [*shown, build_screen_signal(9, "completed", moved=6)]
+    assert describe_state(compute_state_after(9, build_signal(1, source, "running"), answered)) == expected
+
+
+DIALOG_OF_OLD_CODEX = [build_signal(1, "hook", "running"), build_screen_signal(2, "waiting_approval")]
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        (DIALOG_OF_OLD_CODEX, "waiting_approval screen"),
+        ([*DIALOG_OF_OLD_CODEX, *build_idle_screens(4, 6, 8)], "idle screen"),
+        ([*DIALOG_OF_OLD_CODEX, build_signal(3, "hook", "running"), *build_idle_screens(4, 6, 8)], "running hook"),
+        ([build_signal(1, "hook", "running"), *(build_screen_signal(n, "error") for n in (2, 4))], "error screen"),
+        ([*(build_screen_signal(n, "error") for n in (0.5, 2)), build_signal(2.5, "hook", "running")], "running hook"),
+        ([*(build_screen_signal(n, "error") for n in (0, 7)), build_signal(6, "hook", "running")], "running hook"),
+    ],
+    ids=[
+        "a dialog", "a closed dialog", "work reported after the dialog", "an error", "an earlier error",
+        "an error that may be from before the turn",
+    ],
+)  # fmt: skip
+def test_what_the_hooks_of_older_versions_miss_counts_from_the_screen(facts, expected) -> None:
+    assert describe_state(compute_state_after(8, *facts, agent="codex")) == expected
+
+
+@pytest.mark.parametrize(("end", "expected"), [("error", "error transcript"), ("idle", "completed hook")])
+def test_an_error_that_hooks_report_as_completed_counts_from_the_transcript(end, expected: str) -> None:
+    ends = [build_signal(5, "hook", "completed"), build_signal(5.1, "transcript", end)]
+    assert describe_state(compute_state_after(9, build_signal(1, "hook", "running"), ends)) == expected
+
+
 def test_a_source_that_reports_all_dialogs_overrides_the_screen() -> None:
     assert (
         describe_state(
@@ -537,4 +572,27 @@ def test_the_screen_refines_an_end_but_no_error_of_a_source_that_reports_all_end
     sources = tuple(replace(one, blurs_ends=one.name == "hook") for one in SOURCES_BY_AGENT["claude_code"])
     thresholds = Thresholds(sources={"claude_code": sources})
     facts = [build_signal(1, "hook", told), build_idle_screens(2, 7)]
+    assert compute_state_after(9, *facts, thresholds=thresholds).value == expected
+
+
+@pytest.mark.parametrize(("shown_at", "expected"), [(5, "error"), (3, "idle")])
+def test_an_end_that_is_still_shown_after_a_short_turn_counts(shown_at: int, expected: str) -> None:
+    sources = tuple(replace(one, blurs_ends=one.name == "hook") for one in SOURCES_BY_AGENT["claude_code"])
+    facts = [
+        build_screen_signal(1, "error"),
+        build_signal(4, "hook", "running"),
+        build_signal(4.1, "hook", "idle"),
+        build_screen_signal(shown_at, "error"),
+    ]
+    ordered = sorted(facts, key=lambda fact: fact.ingested_at)
+    thresholds = Thresholds(sources={"claude_code": sources})
+    assert compute_state_after(6, *ordered, thresholds=thresholds).value == expected
+
+
+@pytest.mark.parametrize(("is_compacting", "expected"), [(True, "idle"), (False, "running")])
+def test_a_prompt_ends_a_compaction_whose_end_is_not_reported(is_compacting: bool, expected: str) -> None:
+    sources = tuple(replace(one, blurs_ends=one.name == "hook") for one in SOURCES_BY_AGENT["claude_code"])
+    flags = FlagUpdate(compacting=is_compacting)
+    facts = [build_signal(1, "hook", "running", flags=flags), *build_idle_screens(2, 4, 6, 8)]
+    thresholds = Thresholds(sources={"claude_code": sources})
     assert compute_state_after(9, *facts, thresholds=thresholds).value == expected

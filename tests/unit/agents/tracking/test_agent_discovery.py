@@ -1,18 +1,22 @@
 """Discovery of agents: starts, exits, and how seldom panes are scanned."""
 
 import asyncio
+import shutil
+import subprocess
 
 import pytest
 from msgspec.structs import replace
 
 from termvisor.agents.adapters.adapter import ProcessInfo
-from termvisor.agents.tracking import agent_discovery
+from termvisor.agents.tracking import agent_discovery, tracker
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
 from termvisor.agents.tracking.agent_discovery import AgentDiscovery
 from termvisor.bus import Bus
+from termvisor.model.agent.agent_process import AgentExited, AgentProcess, AgentStarted, OutputMissed, PaneClosed
 from termvisor.model.event import Event
-from termvisor.model.ids import PaneId
-from tests.unit.agents.tracking.tracker_scene import build_pane_info, build_registry
+from termvisor.model.ids import PaneId, RuntimeId
+from termvisor.system import procfs
+from tests.unit.agents.tracking.tracker_scene import build_agent_started, build_pane_info, build_registry
 
 ONE, TWO = PaneId(1), PaneId(2)
 SHELL = ProcessInfo(pid=7, pid_started=1, argv=("bash",))
@@ -37,10 +41,11 @@ class FakeProcessScanner:
 
 class FakeFollower:
     def __init__(self):
-        self.followed, self.watched_exits, self.exit_code = [], [], None
+        self.followed, self.watched_exits, self.exit_code, self.versions = [], [], None, []
 
     def follow(self, runtime, process):
         self.followed.append((runtime.id, process.pid))
+        self.versions.append(process.version)
 
     def leave(self, runtime):
         self.followed = [one for one in self.followed if one[0] != runtime.id]
@@ -85,6 +90,25 @@ async def test_an_agent_below_the_shell_is_found_and_followed(tracker_scene, pro
     assert tracker_scene.tracker.find_agent_in_pane(TWO) is None
 
 
+async def test_a_new_agent_is_followed_with_the_version_of_its_program(
+    tracker_scene, process_scanner, discovery, tmp_path, monkeypatch
+):
+    program = tmp_path / "versions" / "3.1.4"
+    program.parent.mkdir()
+    shutil.copy("/bin/sh", program)
+    searches, find_version = [], discovery._version_finder.find_version
+    monkeypatch.setattr(
+        discovery._version_finder, "find_version", lambda *given: searches.append(given) or find_version(*given)
+    )
+    with subprocess.Popen([program], stdin=subprocess.PIPE) as child:
+        started = procfs.read_start_time(child.pid)
+        process_scanner.trees[ONE] += [replace(build_toy_process(child.pid), pid_started=started)]
+        await discovery.scan()
+        await discovery.scan()
+    assert discovery.exit_watcher.versions == ["3.1.4"]
+    assert len(searches) == 1
+
+
 async def test_the_same_process_stays_the_same_agent_process(tracker_scene, process_scanner, discovery):
     process_scanner.trees[ONE] += [build_toy_process()]
     await discovery.scan()
@@ -121,23 +145,33 @@ async def test_a_process_exit_ends_the_agent_at_once(tracker_scene, process_scan
 
 
 @pytest.mark.parametrize(
-    ("tty", "exit_code", "reason"),
-    [
-        ("/dev/null", 0, "manual"),
-        ("/dev/null", 137, "error"),
-        ("/dev/null", None, "error"),
-        ("/dev/gone", 129, "pane_gone"),
-        ("/dev/gone", 0, "pane_gone"),
-    ],
+    ("exit_code", "reason"),
+    [(0, "manual"), (137, "error"), (None, "error")],
 )
-async def test_the_end_reason_follows_from_the_exit_code_and_the_terminal(
-    tracker_scene, process_scanner, discovery, tty, exit_code, reason
-):
-    discovery.list_panes = lambda: [replace(build_pane_info(1), tty=tty)]
+async def test_the_end_reason_follows_from_the_exit_code(tracker_scene, process_scanner, discovery, exit_code, reason):
+    discovery.list_panes = lambda: [replace(build_pane_info(1), tty="/dev/null")]
     process_scanner.trees[ONE] += [build_toy_process()]
     await discovery.scan()
     discovery.handle_process_exit(50, 9, exit_code)
     await tracker_scene.tracker.wait_stored()
+    assert [one.end_reason for one in await tracker_scene.store.sessions.list()] == [reason]
+
+
+@pytest.mark.parametrize("is_read_in_time", [True, False])
+@pytest.mark.parametrize(
+    ("is_restored", "exit_code", "reason"),
+    [(False, 129, "pane_gone"), (False, 0, "pane_gone"), (True, 0, "manual")],
+)
+async def test_an_exit_is_told_from_a_closed_pane_by_the_restored_terminal(
+    tracker_scene, process_scanner, discovery, is_read_in_time, is_restored, exit_code, reason
+):
+    discovery.list_panes = lambda: [replace(build_pane_info(1), tty="/dev/gone")]
+    process_scanner.trees[ONE] += [build_toy_process()]
+    await discovery.scan()
+    discovery.has_restored_terminal = lambda pane: is_restored and is_read_in_time
+    discovery.handle_process_exit(50, 9, exit_code)
+    discovery.has_restored_terminal = lambda pane: is_restored
+    await handle_events(discovery, tracker_scene, Event(at=tracker_scene.now(1), kind="pane_gone", pane=ONE))
     assert [one.end_reason for one in await tracker_scene.store.sessions.list()] == [reason]
 
 
@@ -268,6 +302,10 @@ async def test_a_closed_pane_ends_its_agent_and_a_gap_is_recorded(tracker_scene,
     assert tracker_scene.tracker.agents_by_pane == {}
     (session,) = await tracker_scene.store.sessions.list()
     assert session.end_reason == "pane_gone"
+    assert [fact for _, fact in await tracker_scene.store.agent_facts.list_after(1)] == [
+        OutputMissed(at=tracker_scene.now(1), pane=ONE),
+        PaneClosed(at=tracker_scene.now(2), pane=ONE),
+    ]
 
 
 async def test_events_of_panes_without_agents_are_ignored(tracker_scene, discovery):
@@ -333,3 +371,134 @@ async def test_an_urgent_pane_is_scanned_once(process_scanner, discovery):
     await discovery.scan(set())
     await discovery.scan(set())
     assert process_scanner.scans[1:] == [[TWO]]
+
+
+async def test_a_pane_that_closes_right_after_its_agent_explains_the_end(tracker_scene, process_scanner, discovery):
+    process_scanner.trees[ONE] += [build_toy_process()]
+    await discovery.scan()
+    discovery.handle_process_exit(50, 9, 1)
+    await tracker_scene.tracker.wait_stored()
+    await handle_events(discovery, tracker_scene, Event(at=tracker_scene.now(1), kind="pane_gone", pane=ONE))
+    assert [one.end_reason for one in await tracker_scene.store.sessions.list()] == ["pane_gone"]
+
+
+async def test_a_found_agent_has_all_that_its_pane_and_process_show(
+    tracker_scene, process_scanner, discovery, monkeypatch
+):
+    monkeypatch.setattr(agent_discovery, "compute_start_instant", lambda started, now: now + started)
+    discovery.list_panes = lambda: [replace(build_pane_info(1), generation=3)]
+    pane_info = build_pane_info(1)
+    process_scanner.trees[ONE] += [build_toy_process()]
+    await discovery.scan()
+    ((_, fact),) = await tracker_scene.store.agent_facts.list_after(0)
+    assert fact == AgentStarted(
+        at=tracker_scene.now(),
+        runtime=AgentProcess(
+            id=RuntimeId(1),
+            pane=ONE,
+            place=pane_info.place,
+            generation=3,
+            agent="toy",
+            pid=50,
+            pid_started=9,
+            cwd="/home/ada",
+            started_at=tracker_scene.now() + 9,
+        ),
+    )
+
+
+async def test_the_last_output_of_an_agent_is_read_while_it_still_runs(tracker_scene, process_scanner, discovery):
+    process_scanner.trees[ONE] += [build_toy_process()]
+    process_scanner.trees[TWO] += [build_toy_process(60)]
+    await discovery.scan()
+    flushed = []
+    discovery.flush_output = lambda pane: flushed.append((pane, pane in tracker_scene.tracker.agents_by_pane))
+    discovery.handle_process_exit(50, 9, 0)
+    await tracker_scene.tracker.wait_stored()
+    assert (flushed, discovery._urgent_panes) == ([(ONE, True)], {ONE})
+    assert discovery.exit_watcher.followed == [(2, 60)]
+    assert discovery.exit_watcher.watched_exits == [(60, 9)]
+
+
+async def test_a_pane_that_is_almost_due_joins_a_scan(tracker_scene, process_scanner, discovery):
+    await discovery.scan()
+    await tracker_scene.clock.advance(0.6)
+    process_scanner.trees[TWO] += [build_toy_process()]
+    discovery.list_panes = lambda: [build_pane_info(1, command="node"), build_pane_info(2)]
+    await discovery.scan({TWO})
+    assert (process_scanner.scans[1:], discovery.scanned_pane_count) == ([[ONE, TWO]], 4)
+    discovery.list_panes = lambda: [build_pane_info(1, command="vim"), build_pane_info(2)]
+    await discovery.scan({TWO})
+    assert process_scanner.scans[2:] == [[ONE]], "it was scanned just now"
+
+
+async def test_a_quiet_pane_does_not_join_a_scan(tracker_scene, process_scanner, discovery):
+    await discovery.scan()
+    await tracker_scene.clock.advance(0.6)
+    discovery.list_panes = lambda: [build_pane_info(1, command="node"), build_pane_info(2)]
+    await discovery.scan(set())
+    assert process_scanner.scans[1:] == [[ONE]]
+
+
+async def test_panes_are_scanned_at_most_once_a_second_and_not_at_once(tracker_scene, discovery):
+    bus: Bus[PaneId] = Bus()
+    clock = tracker_scene.clock
+    with bus.subscribe() as subscription:
+        for wait_s in (0.1, 1.0):
+            bus.publish(ONE)
+            task = asyncio.ensure_future(discovery._wait_for_output(subscription))
+            await clock.wait_until_asleep()
+            ((due_at, _),) = clock._sleepers
+            assert due_at == tracker_scene.now(wait_s)
+            bus.publish(TWO)
+            await clock.advance(wait_s)
+            assert await task == {ONE, TWO}
+            await discovery.scan(set())
+
+
+async def test_an_agent_with_an_unread_end_keeps_its_exit_code(tracker_scene, process_scanner, discovery):
+    process_scanner.trees[ONE] += [build_toy_process()]
+    await discovery.scan()
+    discovery.has_unread_end = lambda agent_process: True
+    discovery.handle_process_exit(50, 9, 7)
+    process_scanner.trees[ONE].pop()
+    await tracker_scene.clock.advance(1)
+    await discovery.scan(set())
+    ((_, fact),) = await tracker_scene.store.agent_facts.list_after(1)
+    assert fact == AgentExited(at=tracker_scene.now(-1), runtime=RuntimeId(1), exit_code=7)
+    assert discovery._unread_exits == {}
+
+
+async def test_an_exit_without_a_watcher_has_no_code(tracker_scene, process_scanner, discovery):
+    discovery.exit_watcher, discovery.followers = None, ()
+    process_scanner.trees[ONE] += [build_toy_process()]
+    await discovery.scan()
+    process_scanner.trees[ONE].pop()
+    await discovery.scan()
+    ((_, fact),) = await tracker_scene.store.agent_facts.list_after(1)
+    assert fact == AgentExited(at=tracker_scene.now(), runtime=RuntimeId(1))
+
+
+async def test_a_remote_agent_is_not_ended_by_a_scan(tracker_scene, discovery):
+    await tracker_scene.submit(build_agent_started(tracker_scene.now(), pid=0, pid_started=0))
+    await discovery.scan()
+    assert list(tracker_scene.tracker.agents_by_pane) == [ONE]
+
+
+async def test_facts_that_are_refused_are_found_again(tracker_scene, process_scanner, discovery, monkeypatch):
+    process_scanner.trees[ONE] += [build_toy_process()]
+    monkeypatch.setattr(tracker, "_MAX_PENDING_FACTS", 0)
+    await discovery.scan()
+    assert tracker_scene.tracker.agents_by_pane == {}
+    monkeypatch.setattr(tracker, "_MAX_PENDING_FACTS", 10)
+    await discovery.scan()
+    assert discovery.exit_watcher.followed == [(2, 50)]
+
+
+async def test_an_agent_in_a_pane_that_comes_back_is_found_at_once(tracker_scene, process_scanner, discovery):
+    process_scanner.trees[ONE] += [build_toy_process()]
+    await discovery.scan()
+    await handle_events(discovery, tracker_scene, Event(at=tracker_scene.now(1), kind="pane_gone", pane=ONE))
+    assert tracker_scene.tracker.agents_by_pane == {}
+    await handle_events(discovery, tracker_scene, Event(at=tracker_scene.now(2), kind="pane_appeared", pane=ONE))
+    assert tracker_scene.tracker.find_agent_in_pane(ONE).pid == 50

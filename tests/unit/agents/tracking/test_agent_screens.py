@@ -3,14 +3,20 @@
 import pytest
 
 from termvisor.agents.adapters.adapter import ScreenReading
+from termvisor.agents.tracking import agent_screens
 from termvisor.agents.tracking.agent_screens import AgentScreenReader, ClassifiedScreen
 from termvisor.agents.tracking.remote_agents import RemoteAgentDetector
 from termvisor.backends.pane_source import PaneCapture
 from termvisor.capture.screen_sampler import AgentSchedule, PaintActivity, ScreenSampler
 from termvisor.errors import MuxError
-from termvisor.model.ids import EpochId, MuxPaneId, PaneId
+from termvisor.model.ids import EpochId, MuxPaneId, PaneId, RuntimeId
 from termvisor.model.terminal.screen import ScreenLifetime
-from tests.unit.agents.tracking.tracker_scene import build_agent_started, build_pane_info, build_registry
+from tests.unit.agents.tracking.tracker_scene import (
+    build_agent_started,
+    build_pane_info,
+    build_registry,
+    build_signal,
+)
 
 KEY = "sk-ant-api03-" + "aB3dE6gH9" * 10
 PANE = PaneId(1)
@@ -86,6 +92,13 @@ async def test_a_sample_becomes_a_redacted_state(tracker_scene):
     assert sampling.stored == 0
 
 
+async def test_the_cursor_is_in_its_row_although_the_capture_joins_wrapped_rows(tracker_scene):
+    sampling = SamplingScene(tracker_scene)
+    capture = PaneCapture(rows=("x" * 200, "> "), width=80, height=24, cursor_x=2, cursor_y=3)
+    screen = sampling.reader._build_screen(PaneId(1), capture, tracker_scene.now())
+    assert (screen.cursor_y, screen.cursor_x) == (1, 2)
+
+
 async def test_a_screen_is_stored_if_it_is_news(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()))
     reader = SamplingScene(tracker_scene).reader
@@ -98,6 +111,59 @@ async def test_a_screen_is_stored_if_it_is_news(tracker_scene):
     reader.read_screen(PANE, PaneCapture(rows=("toy blocked",)), tracker_scene.now(), 2.0)
     await tracker_scene.tracker.wait_stored()
     assert tracker_scene.states[0].value == "waiting_approval"
+
+
+async def test_an_unrecognized_screen_of_an_unseen_version_has_its_own_reason(tracker_scene, monkeypatch):
+    monkeypatch.setattr(agent_screens, "list_recorded_versions", lambda agent: ("1.0", "2.0"))
+    await tracker_scene.submit(build_agent_started(tracker_scene.now()))
+    reader = SamplingScene(tracker_scene).reader
+
+    async def read_reason(version: str, *rows: str) -> str | None:
+        await tracker_scene.submit(build_signal(tracker_scene.now(), None, payload={"version": version}))
+        await tracker_scene.clock.advance(6)
+        reader.read_screen(PANE, PaneCapture(rows=rows), tracker_scene.now(), 2.0)
+        await tracker_scene.tracker.wait_stored()
+        facts = await tracker_scene.store.agent_facts.list_after(0)
+        return facts[-1][1].reason
+
+    assert await read_reason("", "what is this") == "unknown_screen"
+    assert await read_reason("1.5", "what is this") == "unknown_screen", "older and newer ones were recorded"
+    assert await read_reason("2.1", "what is this") == "unseen_version"
+    assert tracker_scene.states[0].reason == "unseen_version"
+    assert await read_reason("2.1", "toy working") is None
+    assert await read_reason("2.1", "and this") == "unseen_version"
+    counts = reader.get_screen_counts(RuntimeId(1))
+    assert (counts.seen, counts.strange) == (3, 2), "a screen that stands still counts once"
+
+
+async def test_the_version_in_the_banner_counts_if_nothing_else_shows_it(tracker_scene):
+    await tracker_scene.submit(build_agent_started(tracker_scene.now()))
+    reader = SamplingScene(tracker_scene).reader
+    reader.find_banner_version = lambda agent, rows: rows[0].partition(f"{agent} v")[2]
+
+    async def read_version(*rows: str) -> str:
+        await tracker_scene.clock.advance(1)
+        reader.read_screen(PANE, PaneCapture(rows=rows), tracker_scene.now(), 2.0)
+        await tracker_scene.tracker.wait_stored()
+        return tracker_scene.tracker.get_version(RuntimeId(1))
+
+    assert await read_version("hello", "toy working") == ""
+    assert await read_version("toy vNext", "toy working") == ""
+    assert await read_version("toy v1.2.0", "toy working") == "1.2.0"
+    assert await read_version("toy v1.3.0", "toy working") == "1.2.0"
+
+
+async def test_a_version_found_late_is_applied_to_a_screen_that_stands_still(tracker_scene, monkeypatch):
+    await tracker_scene.submit(build_agent_started(tracker_scene.now()))
+    reader, versions = SamplingScene(tracker_scene).reader, []
+    monkeypatch.setattr(
+        reader._registry, "classify_screen", lambda agent, screen, version: versions.append(version) or ScreenReading()
+    )
+    for version in ("", "", "2.1", "2.1"):
+        await tracker_scene.submit(build_signal(tracker_scene.now(), None, payload={"version": version}))
+        await tracker_scene.clock.advance(1)
+        reader.read_screen(PANE, PaneCapture(rows=("still",)), tracker_scene.now(), 2.0)
+    assert versions == ["", "2.1"]
 
 
 async def test_a_screen_without_an_agent_is_ignored(tracker_scene):

@@ -4,14 +4,15 @@ import json
 
 import pytest
 
-from termvisor.agents.adapters.adapter import ProcessInfo
+from termvisor.agents.adapters.adapter import ProcessInfo, SourceRecord
 from termvisor.agents.adapters.codex import ADAPTER
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
 from termvisor.agents.tracking.printed_json import PrintedJsonReader
+from termvisor.model.agent.signal import ProcessHint
 from termvisor.model.ids import PaneId
 from termvisor.pipeline.json_lines import PrintedLine
 from tests.unit.agents.tracking.test_signal_reader import build_epoch
-from tests.unit.agents.tracking.tracker_scene import ONE, build_agent_started
+from tests.unit.agents.tracking.tracker_scene import ONE, build_agent_started, build_signal
 
 THREAD, OTHER = "01a1e3ce-a7c5-79e1-ab79-1720296fd10f", "01a1e3ce-a7c5-79e1-ab79-000000000000"
 RUN = ProcessInfo(pid=101, pid_started=9, argv=("codex", "exec", "--json", "fix it"))
@@ -159,3 +160,102 @@ async def test_an_agent_that_left_is_ignored(terminal):
     terminal.reader.leave(terminal.scene.tracker.find_agent_in_pane(PaneId(1)))
     terminal.print_events(STARTED, WORK)
     assert await terminal.state() == "unknown"
+
+
+async def test_a_session_from_the_command_line_is_not_the_first_one(terminal):
+    await terminal.scene.submit(build_agent_started(terminal.scene.now(), agent="codex"))
+    note = build_signal(terminal.scene.now(), None, agent="codex", source="process", tier="heuristic", session=OTHER)
+    await terminal.scene.submit(note)
+    assert terminal.session.external_id == OTHER
+    terminal.reader.follow(terminal.scene.tracker.find_agent_in_pane(PaneId(1)), RUN)
+    terminal.print_events(STARTED, WORK)
+    assert await terminal.state() == "running"
+    assert terminal.session.external_id == THREAD
+
+
+async def test_a_session_known_to_an_earlier_daemon_is_the_first_one(terminal):
+    await terminal.start_agent()
+    terminal.print_events(STARTED)
+    await terminal.scene.tracker.wait_stored()
+    await terminal.scene.restart()
+    again = TerminalScene(terminal.scene)
+    again.reader.follow(terminal.scene.tracker.find_agent_in_pane(PaneId(1)), RUN)
+    again.print_events({"type": "thread.started", "thread_id": OTHER}, after=2)
+    assert await again.state() == "unknown"
+    assert again.session.external_id == THREAD
+
+
+async def test_nothing_counts_after_a_failed_turn(terminal):
+    await terminal.start_agent()
+    terminal.print_events(STARTED, WORK, {"type": "turn.failed", "error": {"message": "no"}}, WORK)
+    assert await terminal.state() == "error"
+
+
+class RecordingRegistry(AdapterRegistry):
+    def read_record(self, agent, record):
+        self.records = [*getattr(self, "records", []), (agent, record)]
+        return super().read_record(agent, record)
+
+
+async def test_a_printed_line_becomes_a_whole_record(terminal):
+    terminal.reader._registry = registry = RecordingRegistry(lambda: [ADAPTER])
+    await terminal.start_agent()
+    terminal.print_events(WORK)
+    place = build_agent_started(0).runtime.place
+    hint = ProcessHint(target=place.target, socket=place.socket, mux_pane=place.mux_pane, pid=101, pid_started=9)
+    text = json.dumps(WORK)
+    record = SourceRecord(source="printed", text=text, at=terminal.scene.now(1), hint=hint, event_id="5@10")
+    assert registry.records == [("codex", record)]
+
+
+@pytest.mark.parametrize(("after_s", "value"), [(0.0099, "unknown"), (0.01, "running")])
+async def test_a_line_from_before_the_start_does_not_count(terminal, after_s, value):
+    await terminal.start_agent()
+    terminal.print_events(WORK, after=after_s)
+    assert await terminal.state() == value
+
+
+def print_early(terminal, *texts: str, pane: int = 1) -> None:
+    lines = [PrintedLine(terminal.scene.now(0.5), terminal._next(), text) for text in texts]
+    terminal.reader.read_lines(build_epoch(terminal.scene, pane), lines)
+
+
+@pytest.mark.parametrize(("more", "value"), [(31, "running"), (32, "unknown")])
+async def test_only_the_last_lines_of_an_unknown_agent_are_buffered(terminal, more, value):
+    print_early(terminal, json.dumps(WORK), *["{}"] * more)
+    await terminal.start_agent()
+    assert await terminal.state() == value
+
+
+@pytest.mark.parametrize(("panes", "value"), [(31, "running"), (32, "unknown")])
+async def test_only_the_lines_of_the_last_panes_are_buffered(terminal, panes, value):
+    print_early(terminal, json.dumps(WORK))
+    for number in range(panes):
+        print_early(terminal, "{}", pane=100 + number)
+    await terminal.start_agent()
+    assert await terminal.state() == value
+
+
+@pytest.mark.parametrize(("chars", "value"), [(1024, "running"), (1025, "unknown")])
+async def test_a_long_line_of_an_unknown_agent_is_not_buffered(terminal, chars, value):
+    print_early(terminal, json.dumps(WORK).ljust(chars))
+    await terminal.start_agent()
+    assert await terminal.state() == value
+
+
+@pytest.mark.parametrize(("seconds", "value"), [(10, "running"), (10.5, "unknown")])
+async def test_an_old_line_of_an_unknown_agent_does_not_count(terminal, seconds, value):
+    started = build_agent_started(terminal.scene.now(-1), agent="codex")
+    terminal.print_events(WORK, after=0)
+    await terminal.scene.submit(started)
+    await terminal.scene.clock.advance(seconds)
+    terminal.reader.follow(terminal.scene.tracker.find_agent_in_pane(PaneId(1)), RUN)
+    assert await terminal.state() == value
+
+
+async def test_an_agent_that_is_followed_again_continues_its_run(terminal):
+    await terminal.start_agent()
+    terminal.print_events(STARTED, WORK, {"type": DONE, "usage": USED})
+    terminal.reader.follow(terminal.scene.tracker.find_agent_in_pane(PaneId(1)), RUN)
+    terminal.print_events(WORK)
+    assert await terminal.state() == "completed"

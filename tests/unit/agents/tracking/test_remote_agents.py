@@ -3,9 +3,13 @@
 import pytest
 from msgspec.structs import replace
 
+from termvisor.agents.adapters.adapter import ScreenReading
+from termvisor.agents.tracking.adapter_registry import AdapterRegistry
 from termvisor.agents.tracking.remote_agents import RemoteAgentDetector, is_carrier
+from termvisor.model.agent.agent_process import AgentProcess
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.screen import Screen
+from tests.unit.agents.tracking.toy_agent import ToyAdapter
 from tests.unit.agents.tracking.tracker_scene import (
     ONE,
     build_agent_started,
@@ -106,3 +110,83 @@ async def test_a_pane_that_shows_a_watched_tmux_has_no_agent(tracker_scene):
     detector.end_if_gone(replace(build_pane_info(command="tmux"), shows_watched_panes=True))
     await tracker_scene.tracker.wait_stored()
     assert tracker_scene.tracker.find_agent_in_pane(PaneId(1)) is None
+
+
+class SureAdapter(ToyAdapter):
+    """An agent that reads every screen with this confidence."""
+
+    def __init__(self, name: str, confidence: float, *, title: str = "", rule: str = "r", state: str = "idle"):
+        self.name, self._title = name, title
+        self._reading = ScreenReading(state=state, rule=rule, confidence=confidence)
+
+    def classify_screen(self, screen, version=""):
+        return self._reading
+
+    def matches_title(self, title):
+        return bool(self._title) and title == self._title
+
+
+@pytest.mark.parametrize(
+    ("adapters", "title", "agent"),
+    [
+        ([SureAdapter("a", 0.7)], "", "a"),
+        ([SureAdapter("a", 0.69)], "", None),
+        ([SureAdapter("a", 0.1, title="A")], "A", "a"),
+        ([SureAdapter("a", 0.1, title="A")], "B", None),
+        ([SureAdapter("a", 0.8), SureAdapter("b", 0.9)], "", "b"),
+        ([SureAdapter("a", 0.6), SureAdapter("b", 0.5, title="B")], "B", None),
+        ([SureAdapter("a", 0.9, rule="")], "", None),
+        ([SureAdapter("a", 0.9, state="unknown")], "", None),
+        ([SureAdapter("a", 0.9, rule="", title="A")], "A", None),
+    ],
+)
+def test_an_agent_is_identified_by_a_sure_screen_or_its_title(adapters, title, agent):
+    detector = RemoteAgentDetector(None, AdapterRegistry(lambda: adapters), None)
+    screen = Screen(pane=PaneId(1), rows=("x",), width=80, height=24, at=1)
+    assert detector._identify_agent(build_pane_info(command="ssh", title=title), screen) == (agent or "")
+
+
+async def test_an_identified_agent_has_all_that_its_pane_shows(tracker_scene):
+    detector, one = build_detector(tracker_scene), replace(build_pane_info(command="ssh"), generation=4)
+    for _ in range(2):
+        detector.scan_screen(one, build_screen(tracker_scene, "toy idle"))
+    await tracker_scene.tracker.wait_stored()
+    assert tracker_scene.tracker.find_agent_in_pane(PaneId(1)) == AgentProcess(
+        id=ONE, pane=PaneId(1), place=one.place, generation=4, agent="toy", started_at=tracker_scene.now()
+    )
+
+
+async def test_a_pane_is_scanned_every_two_seconds_at_most(tracker_scene):
+    detector, one = build_detector(tracker_scene), build_pane_info(command="ssh")
+    assert detector.is_due(one)
+    detector.scan_screen(one, build_screen(tracker_scene, "$"))
+    await tracker_scene.clock.advance(1.9)
+    assert not detector.is_due(one)
+    await tracker_scene.clock.advance(0.1)
+    assert detector.is_due(one)
+
+
+async def test_a_pane_without_an_agent_is_captured_again_only_after_a_repaint(tracker_scene):
+    detector, one = build_detector(tracker_scene), build_pane_info(command="ssh")
+    detector.skip_screen(one)
+    assert detector.list_unsettled_panes([one, build_pane_info(2, "bash")]) == [1]
+    detector.scan_screen(one, build_screen(tracker_scene, "$"))
+    detector.skip_screen(one)
+    assert detector.list_unsettled_panes([one]) == []
+    await tracker_scene.clock.advance(2)
+    assert detector.list_unsettled_panes([one]) == [1]
+    detector.scan_screen(one, build_screen(tracker_scene, "$"))
+    await tracker_scene.clock.advance(2)
+    assert detector.list_unsettled_panes([one]) == []
+
+
+async def test_a_pane_that_left_its_carrier_program_starts_again(tracker_scene):
+    detector, one = build_detector(tracker_scene), build_pane_info(command="ssh")
+    assert await scan_screens(tracker_scene, detector, "ssh", "toy working") is None
+    detector.skip_screen(one)
+    assert not detector.is_due(build_pane_info(command="bash"))
+    assert await scan_screens(tracker_scene, detector, "ssh", "toy working") is None
+    assert await scan_screens(tracker_scene, detector, "ssh", "toy working") is not None
+    detector.end_if_gone(build_pane_info(command="bash"))
+    await tracker_scene.tracker.wait_stored()
+    assert await scan_screens(tracker_scene, detector, "ssh", "toy working") is None

@@ -14,9 +14,9 @@ from termvisor.agents.tracking.sessions import (
 )
 from termvisor.clock import NS
 from termvisor.model.agent.agent_process import AgentExited, PaneClosed
-from termvisor.model.agent.session import TokenUsage
+from termvisor.model.agent.session import AgentSession, TokenUsage
 from termvisor.model.agent.state import AgentFlags, AgentState
-from termvisor.model.ids import PaneId
+from termvisor.model.ids import PaneId, RuntimeId
 from termvisor.testing.fake_clock import NOON
 from tests.unit.agents.tracking.tracker_scene import ONE, build_signal
 from tests.unit.agents.tracking.tracker_scene import build_agent_started as runtime_began
@@ -60,6 +60,13 @@ def test_reported_details_are_kept():
         "2.0",
     )
     assert session.usage == TokenUsage(total=12, cached=3, cost=0.5)
+
+
+def test_a_reported_version_replaces_an_inferred_one():
+    inferred = [replace(build_session_signal(version=one), tier="heuristic") for one in ("1.0", "1.1")]
+    reported = build_session_signal(version="2.0")
+    assert apply_signals(*inferred).open_sessions[ONE].version == "1.0"
+    assert apply_signals(inferred[0], reported, inferred[1]).open_sessions[ONE].version == "2.0"
 
 
 @pytest.mark.parametrize(
@@ -127,9 +134,9 @@ def test_an_unknown_end_reason_is_ignored():
 
 def test_a_session_that_ended_just_before_its_pane_is_pane_gone():
     sessions, _ = end_session(apply_signals(), ONE, NOON, SessionEnd("manual"))
-    _, (over,) = mark_pane_closed(sessions, PaneId(1), NOON + NS)
-    assert over.end_reason == "pane_gone"
-    assert mark_pane_closed(sessions, PaneId(1), NOON + 6 * NS) == (sessions, ())
+    closed, (over,) = mark_pane_closed(sessions, PaneId(1), NOON + 5 * NS)
+    assert (over.end_reason, closed.abrupt_ends) == ("pane_gone", {})
+    assert mark_pane_closed(sessions, PaneId(1), NOON + 5 * NS + 1) == (sessions, ())
     assert mark_pane_closed(sessions, PaneId(2), NOON + NS) == (sessions, ())
 
 
@@ -143,34 +150,52 @@ EXIT = AgentExited(at=NOON, runtime=ONE)
 
 
 @pytest.mark.parametrize(
-    ("state", "exit_code", "reason", "is_proven"),
+    ("state", "exit_code", "end"),
     [
-        ("idle", 0, "manual", True),
-        ("idle", 130, "manual", True),
-        ("running", 0, "manual", True),
-        ("error", 0, "manual", True),
-        ("idle", 137, "error", False),
-        ("idle", 143, "error", False),
-        ("idle", 1, "error", False),
-        ("idle", None, "manual", False),
-        ("running", None, "error", False),
-        ("waiting_input", None, "error", False),
-        ("error", None, "error", True),
+        ("idle", 0, SessionEnd("manual", is_proven=True)),
+        ("idle", 130, SessionEnd("manual", is_proven=True)),
+        ("running", 0, SessionEnd("manual", is_proven=True)),
+        ("error", 0, SessionEnd("manual", is_proven=True)),
+        ("idle", 137, SessionEnd("error", is_forced=True)),
+        ("idle", 143, SessionEnd("error", is_forced=True)),
+        ("idle", 128, SessionEnd("error")),
+        ("idle", 1, SessionEnd("error")),
+        ("idle", None, SessionEnd("manual")),
+        ("completed", None, SessionEnd("manual")),
+        ("running", None, SessionEnd("error")),
+        ("waiting_input", None, SessionEnd("error")),
+        ("error", None, SessionEnd("error", is_proven=True)),
     ],
 )
-def test_the_end_reason_is_derived_from_the_exit_code_or_the_last_state(state, exit_code, reason, is_proven):
-    end = derive_session_end(replace(STATE, value=state, since=NOON - 9 * NS), replace(EXIT, exit_code=exit_code), NOON)
-    assert (end.reason, end.is_proven) == (reason, is_proven)
+def test_the_end_is_derived_from_the_exit_code_or_the_last_state(state, exit_code, end):
+    last = replace(STATE, value=state, since=NOON - 9 * NS)
+    assert derive_session_end(last, replace(EXIT, exit_code=exit_code), NOON) == end
 
 
-def test_the_end_of_a_pane_a_limit_and_a_task_are_end_reasons():
-    running, done = replace(STATE, value="running"), replace(STATE, value="completed", since=NOON - NS)
-    assert derive_session_end(running, PaneClosed(at=NOON, pane=PaneId(1)), NOON).reason == "pane_gone"
-    assert derive_session_end(running, replace(EXIT, exit_code=129, is_pane_closing=True), NOON).reason == "pane_gone"
-    assert (
-        derive_session_end(replace(running, flags=LIMITED), replace(EXIT, exit_code=1), NOON).reason == "limit_reached"
-    )
-    assert derive_session_end(done, replace(EXIT, exit_code=0), NOON).reason == "completed"
+RUNNING, DONE = replace(STATE, value="running"), replace(STATE, value="completed", since=NOON - 2 * NS)
+
+
+@pytest.mark.parametrize(
+    ("state", "fact", "end"),
+    [
+        (RUNNING, PaneClosed(at=NOON, pane=PaneId(1)), SessionEnd("pane_gone", is_proven=True)),
+        (RUNNING, replace(EXIT, exit_code=0, is_pane_closing=True), SessionEnd("pane_gone", is_proven=True)),
+        (
+            RUNNING,
+            replace(EXIT, exit_code=129, is_pane_closing=True),
+            SessionEnd("pane_gone", is_proven=True, is_forced=True),
+        ),
+        (replace(RUNNING, flags=LIMITED), replace(EXIT, exit_code=1), SessionEnd("limit_reached", is_proven=True)),
+        (replace(RUNNING, flags=LIMITED), EXIT, SessionEnd("limit_reached", is_proven=True)),
+        (replace(RUNNING, flags=LIMITED), replace(EXIT, exit_code=137), SessionEnd("error", is_forced=True)),
+        (DONE, replace(EXIT, exit_code=0), COMPLETED),
+        (DONE, EXIT, COMPLETED),
+        (replace(DONE, since=NOON - 2 * NS - 1), EXIT, SessionEnd("manual")),
+        (replace(DONE, value="idle"), EXIT, SessionEnd("manual")),
+    ],
+)
+def test_the_end_of_a_pane_a_limit_and_a_task_are_end_reasons(state, fact, end):
+    assert derive_session_end(state, fact, NOON) == end
 
 
 def test_a_killed_agent_is_an_error_whatever_it_reported():
@@ -239,3 +264,78 @@ def test_an_end_reason_lasts_until_the_end():
         build_session_signal(session="a", end_reason="limit_reached"), build_session_signal(1, model="m")
     )
     assert sessions.open_sessions[ONE].end_reason == "limit_reached"
+
+
+def start_three() -> AgentSessions:
+    """Start three agents, each with a presumed id and an earlier session."""
+    sessions = AgentSessions()
+    for number in (1, 2, 3):
+        sessions, _ = start_session(sessions, runtime_began(NOON, number, pane=number).runtime)
+        for signal in (build_session_signal(session=f"a{number}"), build_session_signal(1, session=f"b{number}")):
+            sessions, _ = apply_session_signal(sessions, RuntimeId(number), signal, build_resume_command)
+    return replace(sessions, presumed=frozenset(map(RuntimeId, (1, 2, 3))))
+
+
+def test_an_end_leaves_the_sessions_of_other_agents():
+    sessions = start_three()
+    after, (over,) = end_session(sessions, RuntimeId(2), NOON + NS, SessionEnd("manual"))
+    assert after == AgentSessions(
+        open_sessions={number: sessions.open_sessions[RuntimeId(number)] for number in (1, 3)},
+        earlier_sessions={number: sessions.earlier_sessions[RuntimeId(number)] for number in (1, 3)},
+        abrupt_ends={PaneId(2): over},
+        presumed=frozenset((1, 3)),
+        last_session_id=6,
+    )
+    assert over == replace(sessions.open_sessions[RuntimeId(2)], ended_at=NOON + NS, end_reason="manual")
+
+
+def test_an_abrupt_end_is_kept_while_its_pane_may_be_closing():
+    sessions = start_three()
+    for number, second in ((1, 0), (2, 1), (3, 6)):
+        sessions, _ = end_session(sessions, RuntimeId(number), NOON + second * NS, SessionEnd("error"))
+    assert set(sessions.abrupt_ends) == {2, 3}
+    after, (over,) = mark_pane_closed(sessions, PaneId(3), NOON + 6 * NS)
+    assert (over.runtime, set(after.abrupt_ends)) == (3, {2})
+
+
+def test_a_new_session_of_an_agent_takes_over_what_lasts():
+    first = replace(RUNTIME, cwd="/src")
+    sessions, _ = start_session(AgentSessions(), first)
+    details = {"model": "m", "version": "2.0", "end_reason": "limit_reached", "total": 5}
+    for signal in (build_session_signal(session="a", title="t", **details), build_session_signal(9, session="b")):
+        sessions, changed = apply_session_signal(sessions, ONE, signal, build_resume_command)
+    closed, opened = changed
+    assert (closed.end_reason, closed.ended_at) == ("limit_reached", NOON + 9 * NS)
+    assert opened == AgentSession(
+        id=2,
+        runtime=ONE,
+        pane=PaneId(1),
+        agent="toy",
+        external_id="b",
+        version="2.0",
+        cwd="/src",
+        started_at=NOON + 9 * NS,
+        resume=("toy", "b"),
+    )
+
+
+def test_a_resumed_session_is_open_again_and_no_earlier_one():
+    sessions = apply_signals(*(build_session_signal(second, session=name) for second, name in enumerate("abca")))
+    assert [one.external_id for one in sessions.earlier_sessions[ONE]] == ["b", "c"]
+    resumed = sessions.open_sessions[ONE]
+    assert (resumed.id, resumed.external_id, resumed.ended_at, resumed.end_reason) == (1, "a", None, None)
+
+
+def test_a_signal_without_an_id_leaves_the_session_presumed():
+    sessions = apply_signals(build_argv_signal("a"), build_session_signal(1, model="m"))
+    assert (sessions.open_sessions[ONE].external_id, sessions.presumed) == ("a", {ONE})
+    again, changed = apply_session_signal(sessions, ONE, build_argv_signal("z", 2), build_resume_command)
+    assert (again, changed) == (sessions, ())
+
+
+def test_details_that_are_no_text_are_ignored():
+    sessions = apply_signals(
+        build_session_signal(model="m", version="2", title="t"), build_session_signal(model=7, version=True, title="")
+    )
+    session = sessions.open_sessions[ONE]
+    assert (session.model, session.version, session.title) == ("m", "2", "t")

@@ -1,5 +1,6 @@
 """Detections from signals and screens, each when it is new."""
 
+import pytest
 from msgspec.structs import replace
 
 from termvisor.agents.tracking.state_detections import SIGNAL_RULES
@@ -123,6 +124,32 @@ def test_a_new_screen_rule_with_an_event_is_detected():
     assert len(list_detections(apply_facts([build_rule_signal(99, "toy.limit_shown")], other.state, 99))) == 1
 
 
+def test_a_screen_rule_that_captures_something_else_is_detected_again():
+    first = apply_facts([build_agent_started(NOON), build_rule_signal(0, "toy.code_shown", code="ABCD-1234")])
+    assert [one.captures for one in first.batch.detections] == [{"code": "ABCD-1234"}]
+    same = apply_facts([build_rule_signal(9, "toy.code_shown", code="ABCD-1234")], first.state, 9)
+    hidden = apply_facts([build_rule_signal(10, "toy.code_shown")], same.state, 10)
+    shown = apply_facts([build_rule_signal(11, "toy.code_shown", code="ABCD-1234")], hidden.state, 11)
+    assert [list_detections(one) for one in (same, hidden, shown)] == [[], [], []]
+    other = apply_facts([build_rule_signal(12, "toy.code_shown", code="WXYZ-9876")], shown.state, 12)
+    (one,) = other.batch.detections
+    assert (one.captures, one.key) == ({"code": "WXYZ-9876"}, "auth.device_code toy code=WXYZ-9876")
+    assert one.evidence["signal"] == other.batch.facts[0][0]
+
+
+def test_the_version_beside_a_screen_is_no_capture():
+    """A rule for lines may detect the same code, and both must have the same key."""
+    shown = build_rule_signal(0, "toy.code_shown", code="ABCD-1234", version="1.2.3")
+    (one,) = apply_facts([build_agent_started(NOON), shown]).batch.detections
+    assert (one.captures, one.key) == ({"code": "ABCD-1234"}, "auth.device_code toy code=ABCD-1234")
+
+
+def test_a_limit_whose_message_changes_stays_one_detection():
+    first = apply_facts([build_agent_started(NOON), build_rule_signal(0, "toy.limit_shown", message="in 5 hours")])
+    other = apply_facts([build_rule_signal(9, "toy.limit_shown", message="in 4 hours")], first.state, 9)
+    assert list_detections(other) == []
+
+
 def test_every_signal_rule_has_a_type():
     assert [rule.rule for rule in SIGNAL_RULES] == [
         "signal.usage_limited",
@@ -170,4 +197,85 @@ def test_a_login_that_the_screen_shows_is_one_event():
 def test_a_login_that_the_agent_reports_too_is_detected():
     own = build_signal(NOON, "error", flags=FlagUpdate(auth_needed=True))
     outcome = apply_facts([build_agent_started(NOON), build_login_signal(0, "toy.code_shown"), own])
+    assert [one.type for one in outcome.batch.detections] == ["auth.device_code", "auth.required"]
+
+
+def build_own_detection(at: int, rule: str, kind: str, severity: str, **fields) -> Detection:
+    agent = {"pane": PaneId(1), "runtime": ONE, "agent": "toy", "source": "signal", "key": f"{kind} runtime:1"}
+    return Detection(at=at, type=kind, rule=rule, severity=severity, **agent, **fields)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "expected"),
+    [
+        (
+            {},
+            {"usage_limited": True},
+            build_own_detection(NOON, "signal.usage_limited", "usage.reached", "error"),
+        ),
+        (
+            {"compacting": True},
+            {"compacting": False},
+            build_own_detection(NOON, "signal.compacting", "session.compaction", "warning"),
+        ),
+        ({}, {"auth_needed": True}, build_own_detection(NOON, "signal.auth_needed", "auth.required", "error")),
+    ],
+)
+def test_a_changed_flag_becomes_a_whole_detection(first, then, expected):
+    known = apply_facts([build_agent_started(NOON), build_signal(NOON, "running", flags=FlagUpdate(**first))]).state
+    outcome = apply_facts([build_signal(NOON + NS, "running", flags=FlagUpdate(**then))], known, 1)
+    assert outcome.batch.detections == [
+        replace(expected, at=NOON + NS, evidence={"signal": outcome.batch.facts[0][0], "source": "osc"})
+    ]
+
+
+def test_a_session_end_becomes_a_whole_detection():
+    used = {"total": 9, "input": 4, "cached": 1, "output": 5, "reasoning": 2, "cost": 0.5, "model": "toy-2"}
+    signal = build_signal(NOON, "idle", session="abc", payload=used, title="t" * 600)
+    known = apply_facts([build_agent_started(NOON), signal]).state
+    (found,) = apply_facts([AgentExited(at=NOON + NS, runtime=ONE, exit_code=0)], known, 1).batch.detections
+    captures = {"session_id": "abc", "end_reason": "manual", **{name: str(value) for name, value in used.items()}}
+    assert found == build_own_detection(
+        NOON + NS,
+        "signal.session_ended",
+        "session.summary",
+        "info",
+        captures=captures,
+        evidence={"session": 1},
+        context="t" * 500,
+    )
+
+
+def test_a_session_that_another_follows_is_detected_as_ended():
+    known = apply_facts([build_agent_started(NOON), build_signal(NOON, "running", session="a")]).state
+    outcome = apply_facts([build_signal(NOON + NS, "running", session="b")], known, 1)
+    assert [(one.type, one.captures["session_id"]) for one in outcome.batch.detections] == [("session.summary", "a")]
+
+
+@pytest.mark.parametrize("rule", [7, None, "toy.unknown"])
+def test_a_screen_without_a_known_rule_is_not_detected(rule):
+    assert list_detections(apply_facts([build_agent_started(NOON), build_rule_signal(0, rule)])) == []
+
+
+def test_a_rule_without_an_event_is_not_detected(monkeypatch):
+    monkeypatch.setitem(RULES, "toy.silent", replace(RULES["toy.limit_shown"], id="toy.silent", event=""))
+    assert list_detections(apply_facts([build_agent_started(NOON), build_rule_signal(0, "toy.silent")])) == []
+
+
+def test_the_captures_of_a_screen_are_its_context():
+    shown = build_rule_signal(0, "toy.limit_shown", first="a" * 300, second="b" * 300)
+    (found,) = apply_facts([build_agent_started(NOON), shown]).batch.detections
+    assert found.context == "a" * 300 + "\n" + "b" * 199
+
+
+@pytest.mark.parametrize("rule", ["", "toy.unknown"])
+def test_a_login_that_no_rule_reports_is_detected(rule):
+    shown = build_login_signal(0, rule)
+    outcome = apply_facts([build_agent_started(NOON), shown])
+    assert [one.type for one in outcome.batch.detections] == ["auth.required"]
+
+
+def test_a_rule_of_a_source_that_reports_no_login_does_not_hide_one():
+    shown, own = build_rule_signal(0, "toy.code_shown"), build_signal(NOON, "error", flags=FlagUpdate(auth_needed=True))
+    outcome = apply_facts([build_agent_started(NOON), shown, own])
     assert [one.type for one in outcome.batch.detections] == ["auth.device_code", "auth.required"]

@@ -1,10 +1,12 @@
 """Token usage of a session, however its messages are reported."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from termvisor.agents.tracking.token_usage import apply_usage
-from termvisor.model.agent.session import AgentSession, TokenCounts, TokenUsage
+from termvisor.agents.tracking.token_usage import apply_usage, parse_number
+from termvisor.model.agent.session import AgentSession, MessageUsage, TokenCounts, TokenUsage
 from termvisor.model.ids import PaneId, RuntimeId
 
 FRESH = AgentSession(runtime=RuntimeId(1), pane=PaneId(1), agent="claude_code", model="opus", started_at=0)
@@ -84,6 +86,68 @@ def test_the_context_is_known_in_tokens_and_as_a_share() -> None:
 def test_only_the_last_messages_are_remembered() -> None:
     session = apply_payloads(*(build_answer(str(number), 1) for number in range(500)))
     assert (session.usage.total, len(session.messages)) == (500, 24)
+
+
+@pytest.mark.parametrize(
+    ("session_model", "payload", "model"),
+    [
+        ("opus", {"model": "m", "message_model": "sub"}, "sub"),
+        ("opus", {"model": "m", "message_model": ""}, "m"),
+        ("opus", {}, "opus"),
+        ("", {}, ""),
+        ("opus", {"model": 7}, ""),
+    ],
+)
+def test_a_message_belongs_to_the_most_specific_model(session_model: str, payload: dict, model: str) -> None:
+    session = apply_payloads(build_answer("a", 1, **payload), session=replace(FRESH, model=session_model))
+    assert list(session.by_model) == [model]
+    assert session.messages == {"a": MessageUsage(model=model, spent=TokenCounts(input=1))}
+
+
+def test_a_reported_total_that_equals_the_messages_keeps_its_details() -> None:
+    reported = {"total": 10, "input": 8, "output": 2, "reasoning": 1, "cost": 0}
+    expected = TokenUsage(total=10, input=8, output=2, reasoning=1, cost=0)
+    assert apply_payloads(build_answer("a", 8, 2), reported).usage == expected
+    assert apply_payloads(build_answer("a", 8, 3), reported).usage == TokenUsage(total=11, input=8, output=3, cached=0)
+
+
+def test_figures_that_are_not_reported_again_remain() -> None:
+    first = {"total": 10, "input": 8, "cost": 0.5, "context_used": 0.2, "context_size": 100}
+    usage = apply_payloads(first, {"output": 2}).usage
+    assert usage == TokenUsage(total=10, input=8, output=2, cost=0.5, context_used=0.2, context_tokens=20)
+    later = {"cost": 0.6, "context_used": 150, "context_size": 100}
+    assert apply_payloads(first, later).usage == TokenUsage(
+        total=10, input=8, cost=0.6, context_used=1.0, context_tokens=150
+    )
+
+
+def test_a_total_is_computed_only_from_both_of_its_parts() -> None:
+    assert apply_payloads({"input": 3, "cached": 1}).usage == TokenUsage(input=3, cached=1)
+    assert apply_payloads({"input": 3, "output": 2, "total": 9}).usage.total == 9
+
+
+@pytest.mark.parametrize(
+    ("value", "number"), [(0, 0.0), (1.5, 1.5), (-1, None), (True, None), ("3", None), (None, None)]
+)
+def test_only_numbers_from_zero_are_figures(value, number) -> None:
+    assert parse_number(value) == number
+
+
+def test_the_context_share_is_at_most_the_whole_window() -> None:
+    usage = apply_payloads({"context_used": 1, "context_size": 50}).usage
+    assert (usage.context_used, usage.context_tokens) == (1.0, 50)
+    assert apply_payloads({"context_used": 2, "context_size": 0}).usage == TokenUsage(context_tokens=2)
+
+
+def test_more_is_written_to_the_cache_than_reported_as_cached() -> None:
+    session = apply_payloads(build_answer("a", cached=5, message_written=9))
+    assert session.by_model["opus"] == TokenCounts(written=9)
+
+
+def test_a_message_that_is_reported_again_is_the_last_to_be_forgotten() -> None:
+    names = [str(number) for number in range(24)]
+    session = apply_payloads(*(build_answer(name, 1) for name in names), build_answer("0", 2), build_answer("new", 1))
+    assert list(session.messages) == [*names[2:], "0", "new"]
 
 
 ANSWERS = st.lists(

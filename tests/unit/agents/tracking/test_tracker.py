@@ -2,15 +2,14 @@
 
 import asyncio
 
-import msgspec
 import pytest
 
 from termvisor.agents.tracking import tracker
 from termvisor.clock import NS
-from termvisor.errors import StorageError
 from termvisor.model.agent.agent_process import AgentExited, PaneClosed
-from termvisor.model.agent.signal import ProcessHint, ReadPosition
+from termvisor.model.agent.signal import ProcessHint
 from termvisor.model.ids import PaneId, RuntimeId
+from termvisor.pipeline.rule_matcher import AgentPresence
 from tests.unit.agents.tracking.tracker_scene import ONE, build_agent_started, build_signal
 
 
@@ -120,66 +119,53 @@ async def test_a_killed_tracker_restores_states_versions_and_sessions(tracker_sc
     assert tracker_scene.tracker.state.sessions.open_sessions == sessions
 
 
-async def test_a_stop_stores_a_snapshot(tracker_scene):
-    await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(1), "running"))
-    known = tracker_scene.tracker.state.knowledge
-    await tracker_scene.close()
-    kept = await tracker_scene.store.agent_facts.load_state()
-    assert (kept.checkpoint_fact, kept.last_fact) == (2, 2)
-    assert msgspec.msgpack.decode(kept.copy, type=type(known)) == known
-    await tracker_scene.open()
-    assert tracker_scene.tracker.state.knowledge == known
-
-
-async def test_an_unreadable_snapshot_is_ignored(tracker_scene):
-    await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(1), "running"))
-    known = tracker_scene.tracker.state.knowledge
-    await tracker_scene.close()
-    await tracker_scene.store._db.write(
-        lambda connection: connection.execute("UPDATE knowledge SET body = x'c0'").fetchall()
+async def test_the_previous_and_the_current_agent_of_a_pane_are_known(tracker_scene):
+    first, second = build_agent_started(tracker_scene.now()), build_agent_started(tracker_scene.now(9), 2, pid=0)
+    version = {"version": "2.1"}
+    await tracker_scene.submit(first, build_signal(tracker_scene.now(1), "running", payload=version))
+    assert tracker_scene.tracker.list_presences(PaneId(2)) == []
+    await tracker_scene.clock.advance(5)
+    await tracker_scene.submit(AgentExited(at=tracker_scene.now(), runtime=ONE, exit_code=0))
+    ended = AgentPresence(
+        agent_process=ONE, agent="toy", version="2.1", began_at=first.at, ended_at=tracker_scene.now(), has_process=True
     )
-    await tracker_scene.open()
-    assert tracker_scene.tracker.state.knowledge == known
-
-
-async def test_unstored_facts_wait_and_do_not_count(tracker_scene, monkeypatch):
-    await tracker_scene.submit(build_agent_started(tracker_scene.now()))
-    add, is_full = tracker_scene.store.agent_facts.add, [True]
-
-    async def add_or_raise(batch):
-        if is_full[0]:
-            raise StorageError("the disk is full")
-        return await add(batch)
-
-    monkeypatch.setattr(tracker_scene.store.agent_facts, "add", add_or_raise)
-    with tracker_scene.subscribe_to_changes() as changes:
-        tracker_scene.tracker.submit_facts([build_signal(tracker_scene.now(1), "running")])
-        await tracker_scene.clock.wait_until_asleep()
-        assert "the disk is full" in tracker_scene.tracker.storage_problem
-        assert (changes.drain(), tracker_scene.states[0].value) == ([], "unknown")
-        is_full[0] = False
-        await tracker_scene.clock.advance(2)
-        await tracker_scene.tracker.wait_stored()
-        assert [change.after.value for change in changes.drain()] == ["running"]
-    assert tracker_scene.tracker.storage_problem == ""
-
-
-async def test_a_full_buffer_refuses_all_facts(tracker_scene, monkeypatch):
-    monkeypatch.setattr(tracker, "_MAX_PENDING_FACTS", 1)
-    assert not tracker_scene.tracker.submit_facts(
-        [build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(), "idle")]
-    )
-    assert (
-        tracker_scene.tracker.refused_fact_count,
-        tracker_scene.tracker.submit_facts([build_agent_started(tracker_scene.now())]),
-    ) == (2, True)
-
-
-async def test_source_positions_are_stored_with_their_facts(tracker_scene):
-    tracker_scene.tracker.submit_facts([build_agent_started(tracker_scene.now())], position=("hook", (0, 512)))
-    await tracker_scene.tracker.wait_stored()
+    assert tracker_scene.tracker.list_presences(PaneId(1)) == [ended]
+    await tracker_scene.submit(second)
+    current = AgentPresence(agent_process=RuntimeId(2), agent="toy", began_at=second.at, has_process=False)
+    assert tracker_scene.tracker.list_presences(PaneId(1)) == [ended, current]
     await tracker_scene.restart()
-    assert tracker_scene.tracker.source_positions == {"hook": (0, 512)}
+    restored = AgentPresence(agent_process=ONE, agent="toy", began_at=first.at, ended_at=ended.ended_at)
+    assert tracker_scene.tracker.list_presences(PaneId(1)) == [restored, current]
+
+
+async def test_an_agent_is_announced_once_it_is_known(tracker_scene):
+    arrived = []
+
+    def record_arrival(pane):
+        arrived.append((pane, tracker_scene.tracker.find_agent_in_pane(pane).id, tracker_scene.tracker.state.last_fact))
+
+    tracker_scene.tracker.on_agent_arrived = record_arrival
+    await tracker_scene.submit(build_agent_started(tracker_scene.now()))
+    await tracker_scene.submit(build_agent_started(tracker_scene.now(), 2, pane=2))
+    await tracker_scene.submit(build_agent_started(tracker_scene.now(), 3))
+    assert arrived == [(1, 1, 1), (2, 2, 2), (1, 3, 3)]
+
+
+@pytest.mark.parametrize(("future_s", "shifted_s"), [(10, 10), (11, 0)])
+async def test_a_fact_just_ahead_of_the_clock_is_no_clock_change(tracker_scene, monkeypatch, future_s, shifted_s):
+    at = tracker_scene.now(future_s)
+    await tracker_scene.submit(build_agent_started(at), build_signal(at, "running"))
+    await tracker_scene.restart()
+    await tracker_scene.tracker.wait_stored()
+    assert tracker_scene.states[0].since == tracker_scene.now(shifted_s)
+
+
+async def test_every_stored_batch_is_published_to_monitors(tracker_scene):
+    with tracker_scene.tracker.outcomes.subscribe() as outcomes:
+        await tracker_scene.submit(build_agent_started(tracker_scene.now()))
+        assert [outcome.state.last_fact for outcome in outcomes.drain()] == [1]
+    assert tracker_scene.tracker.get_projection(ONE).version == 1
+    assert tracker_scene.tracker.get_version(RuntimeId(9)) == ""
 
 
 @pytest.mark.parametrize("facts", [0, 1, 2])
@@ -230,24 +216,6 @@ async def test_rules_for_a_version_get_the_version_of_the_running_agent(tracker_
     )  # fmt: skip
 
 
-async def test_a_read_position_alone_is_stored_also_after_a_failed_write(tracker_scene, monkeypatch):
-    await tracker_scene.submit(build_agent_started(tracker_scene.now()))
-    add, failures = tracker_scene.store.agent_facts.add, [StorageError("the disk is full")]
-
-    async def add_or_raise(batch):
-        if failures:
-            raise failures.pop()
-        return await add(batch)
-
-    monkeypatch.setattr(tracker_scene.store.agent_facts, "add", add_or_raise)
-    position = ReadPosition(runtime=ONE, watch="notes", body=b"17")
-    assert tracker_scene.tracker.submit_facts((), position=position)
-    await tracker_scene.clock.wait_until_asleep()
-    await tracker_scene.clock.advance(2)
-    await tracker_scene.tracker.wait_stored()
-    assert (await tracker_scene.store.agent_facts.load_state()).bookmarks == (position,)
-
-
 async def test_a_session_without_an_owner_changes_the_state_of_its_candidates_at_once(tracker_scene):
     await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(1), "running"))
     hint = ProcessHint(cwd="/home/ada", is_doubtful=True)
@@ -256,23 +224,3 @@ async def test_a_session_without_an_owner_changes_the_state_of_its_candidates_at
             build_signal(tracker_scene.now(2), "error", source="notes", runtime=None, hint=hint, session="a")
         )
         assert [(change.after.runtime, change.after.flags.ambiguous) for change in changes.drain()] == [(ONE, True)]
-
-
-async def test_states_that_cannot_be_stored_at_the_start_are_stored_later(tracker_scene, monkeypatch):
-    await tracker_scene.submit(build_agent_started(tracker_scene.now()), build_signal(tracker_scene.now(), "completed"))
-    await tracker_scene.kill()
-    await tracker_scene.clock.advance(121)
-    add, failures = tracker_scene.store.agent_facts.add, [StorageError("the disk is full")]
-
-    async def add_or_raise(batch):
-        if failures:
-            raise failures.pop()
-        return await add(batch)
-
-    monkeypatch.setattr(tracker_scene.store.agent_facts, "add", add_or_raise)
-    await tracker_scene.open()
-    await tracker_scene.clock.wait_until_asleep()
-    assert "the disk is full" in tracker_scene.tracker.storage_problem
-    await tracker_scene.clock.advance(2)
-    await tracker_scene.submit(build_signal(tracker_scene.now(), None, kind="heartbeat"))
-    assert (await tracker_scene.store.events.list(kind="state_changed"))[-1].data["after"] == "idle"

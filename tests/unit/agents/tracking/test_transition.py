@@ -3,13 +3,29 @@
 import pytest
 from msgspec.structs import replace
 
-from termvisor.agents.tracking.transition import TrackerState, compute_transition, reconcile_state
+from termvisor.agents.state.reducer import AgentKnowledge
+from termvisor.agents.tracking.transition import (
+    TrackerState,
+    build_tracking_config,
+    compute_transition,
+    reconcile_state,
+)
 from termvisor.clock import NS
 from termvisor.model.agent.agent_process import AgentExited, PaneClosed, TargetReachability
-from termvisor.model.agent.signal import ProcessHint
-from termvisor.model.ids import MuxPaneId, RuntimeId, TargetName
+from termvisor.model.agent.signal import FlagUpdate, ProcessHint
+from termvisor.model.agent.state import AgentState, StateChange, StateProjection
+from termvisor.model.event import Event
+from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, TargetName
+from termvisor.settings import Settings
+from termvisor.store.tables.agent_facts import PublishedState
 from termvisor.testing.fake_clock import NOON
-from tests.unit.agents.tracking.tracker_scene import ONE, build_agent_started, build_config, build_signal
+from tests.unit.agents.tracking.tracker_scene import (
+    ONE,
+    build_agent_started,
+    build_config,
+    build_registry,
+    build_signal,
+)
 
 TWO = RuntimeId(2)
 
@@ -157,3 +173,101 @@ def test_a_duplicate_beside_another_source_is_not_bound_again():
     assert apply_facts([first], known, 1).bound_signals == ()
     other = build_signal(NOON + NS, "running", source="hook", session="a")
     assert [signal.source for _, signal in apply_facts([first, other], known, 1).bound_signals] == ["hook"]
+
+
+def test_the_final_change_of_an_agent_says_that_its_pane_has_none():
+    flags = FlagUpdate(usage_limited=True)
+    running = apply_facts([build_agent_started(NOON), build_signal(NOON, "running", flags=flags)]).state
+    outcome = apply_facts([AgentExited(at=NOON + NS, runtime=ONE, exit_code=0)], running, 1)
+    (change,) = outcome.changes
+    final = AgentState(
+        runtime=ONE,
+        pane=PaneId(1),
+        agent="toy",
+        reason="no_signal",
+        since=NOON + NS,
+        presence="unmanaged",
+        binding="unmanaged",
+        last_event=NOON,
+    )
+    assert change == StateChange(at=NOON + NS, version=2, before=running.projections[ONE].state, after=final)
+    (stored,) = outcome.batch.states
+    projection = StateProjection(version=2, state=final, changed_at=NOON + NS)
+    assert stored == PublishedState(projection=projection, began_at=NOON, ended_at=NOON + NS)
+    (event,) = outcome.batch.events
+    data = {"runtime": 1, "agent": "toy", "end_reason": "limit_reached", "exit_code": 0}
+    assert event == Event(at=NOON + NS, kind="agent_ended", pane=PaneId(1), data=data)
+    assert (outcome.state.deadlines, outcome.state.sessions.open_sessions) == ({}, {})
+
+
+def test_an_agent_that_never_had_a_state_ends_with_the_first_version():
+    outcome = apply_facts([build_agent_started(NOON), AgentExited(at=NOON + 1, runtime=ONE, exit_code=3)])
+    (change,) = outcome.changes
+    final = AgentState(
+        runtime=ONE,
+        pane=PaneId(1),
+        agent="toy",
+        reason="no_signal",
+        since=NOON + 1,
+        presence="unmanaged",
+        binding="unmanaged",
+    )
+    assert change == StateChange(at=NOON + 1, version=1, before=None, after=final)
+    assert outcome.batch.events[0].data["exit_code"] == 3
+
+
+def test_the_end_of_a_pane_has_no_exit_code():
+    running = apply_facts([build_agent_started(NOON), build_signal(NOON, "running")]).state
+    (event,) = apply_facts([PaneClosed(at=NOON + NS, pane=PaneId(1))], running, 1).batch.events
+    assert event.data == {"runtime": 1, "agent": "toy", "end_reason": "pane_gone"}
+
+
+def test_agents_that_are_unknown_after_a_restart_end_with_all_they_have():
+    known = apply_facts([build_agent_started(NOON), build_signal(NOON, "running", session="abc")]).state
+    lost = replace(known, knowledge=AgentKnowledge())
+    outcome = reconcile_state(lost, NOON + 60 * NS, build_config())
+    (stored,) = outcome.batch.states
+    assert (stored.began_at, stored.ended_at, stored.projection.version) == (NOON + 60 * NS, NOON + 60 * NS, 2)
+    assert [(event.kind, event.data["end_reason"]) for event in outcome.batch.events] == [("agent_ended", "manual")]
+    assert [(one.external_id, one.ended_at) for one in outcome.batch.sessions] == [("abc", NOON + 60 * NS)]
+    assert outcome.batch.facts == []
+
+
+def test_the_end_of_a_session_without_a_process_leaves_its_pane_without_a_reason_to_correct():
+    """An agent may end while another starts in its pane: each has its own end reason."""
+    first = apply_facts([build_agent_started(NOON), build_signal(NOON, "running")]).state
+    ended = apply_facts([AgentExited(at=NOON + 1, runtime=ONE, exit_code=1)], first)
+    again = apply_facts([build_agent_started(NOON + 2, 2), build_signal(NOON + 3, "idle", runtime=TWO)], ended.state)
+    over = apply_facts([AgentExited(at=NOON + 4, runtime=TWO, exit_code=0)], again.state)
+    assert [event.data["end_reason"] for event in (*ended.batch.events, *over.batch.events)] == [None, "manual"]
+
+
+def test_a_signal_of_one_agent_leaves_the_deadline_of_another():
+    done = [build_signal(NOON, "completed"), build_signal(NOON, "completed", runtime=TWO)]
+    both = apply_facts([build_agent_started(NOON), build_agent_started(NOON, 2, pane=2), *done]).state
+    after = apply_facts([build_signal(NOON + NS, "running")], both, 1).state
+    assert after.deadlines[TWO] == NOON + 120 * NS != after.deadlines[ONE]
+
+
+def test_an_unreachable_target_that_was_known_to_be_so_recomputes_nothing():
+    down = TargetReachability(at=NOON, target=TargetName("local"), is_reachable=False)
+    known = apply_facts([build_agent_started(NOON), down]).state
+    assert apply_facts([replace(down, at=NOON + NS)], known, 1).changes == ()
+    up = apply_facts([replace(down, at=NOON + NS, is_reachable=True)], known, 1)
+    assert [change.after.reason for change in up.changes] == ["no_signal"]
+
+
+def test_settings_become_thresholds():
+    settings = Settings(agent_completed_for=7, agent_contradicted_after=8, agent_idle_after=9)
+    registry = build_registry()
+    config = build_tracking_config(registry, settings)
+    thresholds = config.thresholds
+    assert (thresholds.completed_for, thresholds.contradicted_after, thresholds.idle_after) == (7 * NS, 8 * NS, 9 * NS)
+    assert thresholds.sources == registry.sources
+    assert config.build_resume_command("toy", "abc") == ("toy-agent", "--resume", "abc")
+
+
+def test_an_error_that_the_agent_reported_before_it_exited_is_proven():
+    failed = apply_facts([build_agent_started(NOON), build_signal(NOON, "error")]).state
+    (event,) = apply_facts([AgentExited(at=NOON + NS, runtime=ONE)], failed, 1).batch.events
+    assert event.data["end_reason"] == "error"

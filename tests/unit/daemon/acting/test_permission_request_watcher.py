@@ -54,7 +54,7 @@ class ScriptedGate:
 
     def __init__(self, tracker: ScriptedTracker):
         self.pending, self.panes, self.tracker = PendingRequests(itertools.count(0.0, 10.0).__next__), self, tracker
-        self.permission_broker = PermissionBroker(gate=self, pending=self.pending, commander=self)
+        self.permission_broker = PermissionBroker(gate=self, approvals=self, pending=self.pending, commander=self)
         self.requests: list[AnswerAgent] = []
 
     async def run(self, action: AnswerAgent, _actor: object, _preconditions: object) -> Outcome:

@@ -35,6 +35,13 @@ def test_an_unknown_screen_without_native_signals_may_be_a_menu() -> None:
     assert find_drifts(80, *seen) == []
 
 
+def test_screens_of_which_none_was_ever_recognized_are_drift_without_native_signals() -> None:
+    slots = build_knowledge(*(build_unknown_screen(second) for second in range(10, 80, 2))).source_slots[ONE]
+    for seconds, expected in ((60, []), (80, ["strange_screens"])):
+        found = find_drift(slots, "claude_code", to_ns(seconds), DEFAULT_THRESHOLDS, is_never_recognized=True)
+        assert [kind for kind, _ in found] == expected
+
+
 def test_a_known_screen_ends_the_drift() -> None:
     seen = [build_unknown_screen(second) for second in range(0, 62, 2)]
     assert find_drifts(64, *seen, build_signal(40, "hook", "running"), build_working_screens(63)) == []

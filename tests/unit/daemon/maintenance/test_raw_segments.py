@@ -4,7 +4,8 @@ from contextlib import aclosing
 
 import pytest
 
-from termvisor.capture.raw_log import list_segments
+from termvisor.capture.raw_log import EpochProgress, count_missing_bytes, list_segments
+from termvisor.capture.sealing import delete_segment
 from termvisor.daemon.maintenance.raw_segments import SegmentSealer, take_inventory
 from termvisor.recorder.segment_log import SegmentReader
 from termvisor.redaction.raw_bytes import mask_bytes
@@ -59,6 +60,30 @@ async def test_a_segment_that_cannot_be_sealed_is_an_alert_until_it_can(storage:
     assert one.problem == ""
 
 
+async def test_bytes_cut_after_their_text_was_stored_are_an_alert(storage: AgedStorage) -> None:
+    pane = await storage.add_pane()
+    epoch = await storage.print_epoch(pane, b"one\n", b"two\n", b"three\n", days_ago=1)
+    other = await storage.print_epoch(await storage.add_pane("%2"), b"kept\n", b"cut away\n", days_ago=0, is_open=True)
+    one = sealer(storage)
+    await one.preview()
+    assert one.damage == ""
+    os.truncate(f"{storage.places.raw_dir}/1/{epoch}/{4:016}.raw", 1)
+    os.truncate(f"{storage.places.raw_dir}/2/{other}/{5:016}.raw", 2)
+    await one.preview()
+    assert one.damage.startswith("another program cut or deleted raw segments of pane 1 (3 bytes), 2 (7 bytes): replay")
+
+
+async def test_what_retention_deleted_is_no_damage(storage: AgedStorage) -> None:
+    epoch = await storage.print_epoch(await storage.add_pane(), b"one\n", b"two\n", days_ago=1)
+    delete_segment(f"{storage.places.raw_dir}/1/{epoch}", 0)
+    one = sealer(storage)
+    await one.preview()
+    assert one.damage == ""
+    delete_segment(f"{storage.places.raw_dir}/1/{epoch}", 4)
+    await one.preview()
+    assert one.damage == ""
+
+
 async def test_closing_the_iterator_kills_the_worker(storage: AgedStorage) -> None:
     await storage.print_epoch(await storage.add_pane(), *(b"%d\n" % number for number in range(9)), days_ago=1)
     async with aclosing(sealer(storage).seal_segments()) as steps:
@@ -76,3 +101,12 @@ async def test_the_inventory_joins_files_with_their_epochs(tmp_path) -> None:
         over = [(segment.epoch, segment.start) for segment in found.list_consumed()]
         assert over == [(closed, 0), (closed, 4), (still_open, 0), (still_open, 2)]
         assert [(segment.epoch, segment.start) for segment in found.list_sealable()] == over[:3]
+
+
+async def test_bytes_written_and_stored_since_the_listing_are_not_missing(storage: AgedStorage) -> None:
+    epoch = await storage.print_epoch(await storage.add_pane(), b"one\n", days_ago=0, is_open=True)
+    listed = list_segments(storage.places.raw_dir)
+    with open(f"{storage.places.raw_dir}/1/{epoch}/{0:016}.raw", "ab") as raw:
+        raw.write(b"two\n")
+    assert count_missing_bytes(listed, {epoch: EpochProgress(8, False)}) == {}
+    assert count_missing_bytes(listed, {epoch: EpochProgress(9, False)}) == {1: 1}

@@ -3,6 +3,7 @@
 import pytest
 
 from termvisor.daemon.assembly import open_services
+from termvisor.model.agent.price import ModelPrice
 from termvisor.model.ids import MuxPaneId, PaneId, SignalId
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance
 from termvisor.settings import Paths, Settings
@@ -81,7 +82,7 @@ async def test_a_missing_cost_is_estimated_by_the_price_table(services):
     used = {"model": "toy-1", "total": 3_000_000, "input": 2_000_000, "output": 1_000_000}
     tracker.submit_facts([build_signal(services.clock.now() + 9, "running", payload=used)])
     await tracker.wait_stored()
-    services._components.settings = Settings(tmux_sockets=(), agent_prices=("toy-* :: 1 :: 5",))
+    services._components.settings = Settings(tmux_sockets=(), agent_prices={"toy-*": ModelPrice(input=1, output=5)})
     (view,) = (await services.agents.list_views()).values()
     assert (view.session.usage.cost, view.session.usage.is_estimated) == (7.0, True)
     (session,) = await services.agents.list_sessions()

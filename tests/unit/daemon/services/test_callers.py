@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from termvisor.backends.tmux.pane_source import identify_server
 from termvisor.backends.tmux.plain_client import PlainClient
 from termvisor.daemon.server.dispatcher import OperationDispatcher
-from termvisor.daemon.services.callers import AgentOrigin, CallerIdentifier, find_doubt
+from termvisor.daemon.services.callers import CallerIdentifier
 from termvisor.model.action.action import SendText
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
 from termvisor.protocol import command_protocol
 from termvisor.protocol.unix_socket import PeerProcess
-from termvisor.system.process_origin import OriginProcess, ProcessOrigin
+from termvisor.system.process_origin import AgentOrigin, OriginProcess, ProcessOrigin, find_doubt
 from termvisor.system.procfs import list_processes, read_argv, read_start_time
 from termvisor.system.retry import wait_until
 from termvisor.testing.private_tmux import PrivateTmux, make_short_folder, run_private_tmux
@@ -181,7 +181,8 @@ async def test_a_declared_terminal_does_not_make_a_person() -> None:
                 OperationDispatcher(gates.services, lambda: None).run_command(request, caller)
             ) as frames:
                 answer = b"".join([frame async for frame in frames])
-    assert b"must come from an interactive terminal: its process has no controlling terminal" in answer
+    folded = b"must come from an interactive terminal: its process has no\ncontrolling terminal"
+    assert folded in answer
     assert answer.endswith(b"x 77\n")
 
 

@@ -71,7 +71,7 @@ def test_a_link_or_a_pipe_is_not_read(tmp_path):
 
 
 async def test_the_project_file_overrides_the_settings_unless_it_is_invalid(tmp_path):
-    known = Settings(compaction_prompts=("codex :: from the settings",))
+    known = Settings(compaction_prompts={"codex": "from the settings"})
     view = build_view(tmp_path)
     found = await read_preferences(known, ["compaction_prompt"], "codex", view)
     assert (found.get_text("compaction_prompt"), found.origins) == ("from the settings", {})

@@ -197,6 +197,6 @@ def test_a_user_rule_is_used_and_may_disable_a_built_in_one(tmp_path) -> None:
     shown = build_screen(["• All done", "", "› Ask Codex to do anything", "", "  gpt-6 default · ~/src"])
     assert (sight.classify_screen(shown).rule, CLASSIFIERS["codex"].classify_screen(shown).rule_name) == (
         "mine.screen.done",
-        "text_without_an_end",
+        "",
     )
     assert shown.at == NOW

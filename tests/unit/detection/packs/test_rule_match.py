@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from termvisor.detection.packs import load_packs
 from termvisor.detection.packs.rule_match import (
     compile_pattern,
+    find_banner_version,
     find_match,
     find_match_ending_after,
     is_in_range,
@@ -76,3 +78,18 @@ def test_two_versions_are_older_equal_or_newer(one: list[int], other: list[int])
     first, second = (".".join(map(str, numbers)) for numbers in (one, other))
     assert [is_in_range(first, f"{sign}{second}") for sign in ("<", "==", ">")].count(True) == 1
     assert is_in_range(first, f"<={second}") is not is_in_range(first, f">{second}")
+
+
+@pytest.mark.parametrize(
+    ("agent", "row", "version"),
+    [
+        ("claude_code", "╭─── Claude Code v2.0.76 ─────────────────────╮", "2.0.76"),
+        ("claude_code", "● ╭─── Claude Code v2.0.76 ─────────────────────╮", ""),
+        ("codex", "│ >_ OpenAI Codex (v0.77.0)                    │", "0.77.0"),
+        ("gemini", "  ▝▜▄     Gemini CLI v0.33.0", "0.33.0"),
+        ("copilot", "│  ╰─╯╰─╯  GitHub Copilot v1.0.39                │", "1.0.39"),
+        ("codex", "  ▝▜▄     Gemini CLI v0.33.0", ""),
+    ],
+)
+def test_a_banner_shows_the_version_of_its_agent(agent: str, row: str, version: str) -> None:
+    assert find_banner_version(load_packs().rules, agent, ("", row, "", "> ")) == version

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from termvisor.diagnostics.checks.check import InstalledHooks
+from termvisor.model.agent.agent_view import AgentView
 from termvisor.model.agent.evidence import AgentDrift
 from termvisor.model.health import HealthStatus
 from termvisor.model.terminal.pane import PaneView
@@ -31,6 +32,9 @@ class FakeCheckContext:
 
     async def list_drifts(self) -> Sequence[AgentDrift] | None:
         return await self.services.agents.list_drifts() if self.services else None
+
+    async def list_agents(self) -> Sequence[AgentView] | None:
+        return tuple((await self.services.agents.list_views()).values()) if self.services else None
 
     def inspect_hooks(self) -> InstalledHooks:
         return self.found

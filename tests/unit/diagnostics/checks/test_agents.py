@@ -4,7 +4,9 @@ from termvisor.diagnostics.checks.agents import AgentDriftCheck, AgentHooksCheck
 from termvisor.diagnostics.checks.check import InstalledHooks
 from termvisor.model.agent.evidence import AgentDrift, DriftKind
 from termvisor.model.agent.hooks import HookedFile, HookFileState
+from termvisor.model.agent.program_version import ProgramVersion
 from termvisor.model.ids import PaneId, RuntimeId
+from termvisor.testing.fake_services import build_shell_facts
 
 
 def build_hook_file(state: HookFileState, detail: str = "") -> HookedFile:
@@ -43,9 +45,8 @@ def build_drift(pane: int, kind: DriftKind = "unseen_version", version: str = "2
         kind=kind,
         pane=PaneId(pane),
         runtime=RuntimeId(pane),
-        version=version,
         since=0,
-        recorded=("2.0", "2.1"),
+        program=ProgramVersion(version=version, status="unseen", recorded=("2.0", "2.1")),
     )
 
 
@@ -63,7 +64,7 @@ async def test_without_a_daemon_the_check_is_skipped(offline_context) -> None:
         ([build_drift(3), build_drift(5)], "codex version 2.2 has no recordings, only 2.0, 2.1 (pane 3, 5)"),
         (
             [build_drift(3, "strange_screens")],
-            "codex version 2.2: no rule matches its screens, although it reports signals (pane 3)",
+            "codex version 2.2: no rule matches its screens (pane 3)",
         ),
         (
             [build_drift(3, "silent_signals", "")],
@@ -76,3 +77,34 @@ async def test_drifts_are_reported_with_their_panes(context, found: list[AgentDr
     finding = await AgentDriftCheck().run(context)
     assert (finding.status, finding.message) == ("warn", expected)
     assert "visor explain" in finding.hint
+
+
+def start_agent(context, agent: str, program: ProgramVersion) -> None:
+    pane = context.services.add_pane(build_shell_facts(f"%{len(context.services.agents.views_by_pane) + 1}")).id
+    context.services.agents.start_agent(pane, agent)
+    context.services.agents.set_program(pane, program)
+
+
+async def test_the_running_versions_are_listed(context) -> None:
+    start_agent(context, "codex", ProgramVersion(version="2.1", status="recorded"))
+    start_agent(context, "codex", ProgramVersion(version="2.1", status="recorded"))
+    start_agent(context, "gemini", ProgramVersion(version="0.5", status="between_recorded"))
+    start_agent(context, "toy", ProgramVersion())
+    finding = await AgentDriftCheck().run(context)
+    assert (finding.status, finding.message) == (
+        "ok",
+        "all running agents match their recordings: codex 2.1 (pane 1, 2),"
+        " gemini 0.5, between recorded versions (pane 3), toy, without recordings (pane 4)",
+    )
+
+
+async def test_an_unknown_version_does_not_count_as_recorded(context) -> None:
+    """Copilot and Gemini without hooks were reported as recorded while no rule recognized anything."""
+    start_agent(
+        context, "gemini", ProgramVersion(status="unknown", recorded=("0.61.0",), unproven=("look",), screens=2)
+    )
+    finding = await AgentDriftCheck().run(context)
+    assert (finding.status, finding.message) == (
+        "warn",
+        "gemini unknown version; recorded: 0.61.0; unproven: screens (pane 1)",
+    )

@@ -1,6 +1,7 @@
 """Command lines that no daemon answered."""
 
 import os
+import sys
 
 import msgspec
 import pytest
@@ -9,8 +10,9 @@ from termvisor.client.daemon_process import is_running
 from termvisor.errors import NewerDatabase
 from termvisor.frontends.cli import fallback, fast_client
 from termvisor.protocol.command_protocol import CommandRequest
+from termvisor.system.subprocesses import run_and_capture
 from tests.pattern_cache import install_pattern_cache
-from tests.unit.fake_daemon import make_private_paths, run_visor
+from tests.unit.fake_daemon import build_environment, make_private_paths, run_visor
 
 
 @pytest.mark.parametrize("words", [("version",), ("help",), (), ("robot",), ("robot", "quick-start"), ("--version",)])
@@ -69,6 +71,32 @@ def test_a_change_by_a_program_starts_a_daemon_that_is_asked_first(
     assert fallback.run_without_daemon(request, fast_client.NO_DAEMON) == 0
     assert fallback.run_without_daemon(request, fast_client.NO_DAEMON) == 77
     assert ran == [("config", "unset", "colour")]
+
+
+def test_what_was_confirmed_at_a_terminal_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[tuple[str, ...]] = []
+    confirmed = CommandRequest(("setup", "shell", "bash", "--yes"))
+    monkeypatch.setattr(fast_client, "send_command", lambda _path, request: sent.append(request.argv) or 77)
+    monkeypatch.setattr(fast_client.OutputRouter, "build_retry", lambda _router, _aside: confirmed)
+    request = CommandRequest(("setup", "shell", "bash", "--print"))
+    assert fallback.run_without_daemon(request, fast_client.RUN_LOCALLY) == 77
+    assert sent == [confirmed.argv]
+
+
+@pytest.mark.parametrize(("variable", "is_written"), [("NOTHING=1", True), ("CLAUDECODE=1", False)])
+def test_without_a_daemon_only_a_person_at_a_terminal_changes_settings(
+    folder: str, variable: str, is_written: bool
+) -> None:
+    places = make_private_paths(folder)
+    install_pattern_cache(places)
+    command = f"env {variable} {sys.executable} -m termvisor config set log_level debug"
+    environment = build_environment(places) | {"VISOR_TMUX_SOCKETS": f"{folder}/none"}
+    try:
+        run_and_capture(["script", "-qc", command, "/dev/null"], timeout_s=60.0, env=environment)
+        assert os.path.exists(places.config_file) == is_written
+        assert is_running(places) != is_written
+    finally:
+        run_visor(places, "down")
 
 
 def test_an_incomplete_answer_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:

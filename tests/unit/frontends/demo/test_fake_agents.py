@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from termvisor.actions.pane_snapshot import get_agent_interaction
 from termvisor.agents.adapters import claude_code, codex
 from termvisor.frontends.demo.fake_agents import (
     DEMO_AGENTS,
@@ -160,3 +161,21 @@ def test_the_fake_agent_exits_on_its_exit_command(name: str, keys: list[bytes]) 
 def test_keys_are_parsed_at_any_chunk_border() -> None:
     assert split_keys(b"ab\x1b[A\x1b\r\x1bOPc") == [b"ab", b"\x1b[A", b"\x1b", b"\r", b"\x1bOP", b"c"]
     assert split_keys(b"") == []
+
+
+@pytest.mark.parametrize(
+    ("play", "adapter", "work"), [(play_claude, claude_code, "Pondering"), (play_codex, codex, "Working (")]
+)
+def test_a_prompt_typed_during_work_is_queued_and_done_next(play, adapter, work: str) -> None:
+    player = AgentPlayer(play)
+    player.play_until(work)
+    player.send_keys(b"and a third thing")
+    player.send_keys(b"\r")
+    interaction = get_agent_interaction(adapter.ADAPTER.name)
+    assert "and a third thing" in interaction.read_queue(player.screen)
+    assert (interaction.read_screen(player.screen).state, interaction.read_composer(player.screen)) == ("running", "")
+    for _ in range(60):
+        player.send_keys(b"1" if player.is_waiting_for_keys else b"")
+        if any(row.endswith("Done: and a third thing.") or row == "› and a third thing" for row in player.screen.rows):
+            break
+    assert interaction.read_queue(player.screen) == ""

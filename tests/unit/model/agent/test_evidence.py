@@ -3,6 +3,7 @@
 import pytest
 
 from termvisor.model.agent.evidence import DEFAULT_SOURCES, AgentDrift, DriftKind
+from termvisor.model.agent.program_version import ProgramVersion
 from termvisor.model.ids import PaneId, RuntimeId
 from tests.builtin_thresholds import SOURCES_BY_AGENT as DECLARED
 
@@ -31,7 +32,8 @@ def test_sources_are_believed_in_this_order(agent: str) -> None:
     assert rank_sources(agent) == ORDER[agent]
 
 
-@pytest.mark.parametrize("agent", SOURCES)
+# Described agents have no native source.
+@pytest.mark.parametrize("agent", ORDER)
 def test_native_sources_rank_before_heuristics(agent: str) -> None:
     deterministic = [one.rank for one in SOURCES[agent] if one.tier == "deterministic"]
     heuristic = [one.rank for one in SOURCES[agent] if one.tier == "heuristic"]
@@ -50,17 +52,16 @@ def build_drift(kind: DriftKind, version: str = "2.2", pane: int = 1) -> AgentDr
         kind=kind,
         pane=PaneId(pane),
         runtime=RuntimeId(pane),
-        version=version,
         since=0,
-        recorded=("2.1",),
+        program=ProgramVersion(version=version, status="unseen", recorded=("2.1",), screens=9, strange_screens=4),
     )
 
 
 @pytest.mark.parametrize(
     ("kind", "what"),
     [
-        ("unseen_version", "version 2.2 has no recordings, only 2.1"),
-        ("strange_screens", "version 2.2: no rule matches its screens, although it reports signals"),
+        ("unseen_version", "version 2.2 has no recordings, only 2.1; 4 of 9 screens not recognized"),
+        ("strange_screens", "version 2.2: no rule matches its screens (4 of 9)"),
         ("unseen_dialogs", "version 2.2: no rule matches its dialogs on the screen, only its own signals report them"),
         ("silent_signals", "version 2.2: it stopped sending signals while its screen shows work"),
     ],

@@ -1,24 +1,23 @@
 import pytest
 
-from termvisor.model.settings.agents import build_resume_command, find_resume_line_problem
+from termvisor.model.settings.agents import build_resume_command, find_resume_problem, parse_resume_line
 from termvisor.settings import Settings
 
 
-def test_resume_command_comes_from_the_settings():
-    settings = Settings(agent_resume=("codex :: my-codex --from {session}",))
+def test_the_configured_resume_command_is_used():
+    settings = Settings(agent_resume={"codex": "my-codex --from {session}"})
     assert build_resume_command(settings, "codex", "0196") == ("my-codex", "--from", "0196")
     assert build_resume_command(settings, "gemini", "0196") == build_resume_command(settings, "codex", "") == ()
 
 
-@pytest.mark.parametrize(
-    ("line", "is_wrong"),
-    [
-        ("codex :: c {session}", False),
-        ("codex", True),
-        (":: c {session}", True),
-        ("codex :: c", True),
-        ("a :: '", True),
-    ],
-)
-def test_invalid_resume_line_is_reported(line, is_wrong):
-    assert bool(find_resume_line_problem(line)) is is_wrong
+@pytest.mark.parametrize("line", ["codex", ":: c {session}", "codex ::"])
+def test_an_invalid_resume_line_is_reported(line):
+    with pytest.raises(ValueError, match="is not `agent :: command`"):
+        parse_resume_line(line)
+
+
+def test_a_resume_command_must_name_the_session():
+    assert parse_resume_line("codex :: c {session}") == ("codex", "c {session}")
+    assert find_resume_problem("c {session}") == ""
+    assert find_resume_problem("c") == "does not contain {session}"
+    assert find_resume_problem("'").startswith("is not a command")

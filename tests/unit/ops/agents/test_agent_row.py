@@ -16,7 +16,7 @@ from termvisor.testing.fake_services import FakeServices, build_shell_facts
 TOKEN = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
 
 
-@pytest.mark.parametrize("reason", ["no_signal", "stale_signal", "unknown_screen", "gap"])
+@pytest.mark.parametrize("reason", ["no_signal", "stale_signal", "unknown_screen", "unseen_version", "gap"])
 def test_an_unknown_state_has_its_reason_and_is_never_idle(reason: UnknownReason) -> None:
     services = FakeServices()
     pane = services.add_pane(build_shell_facts())

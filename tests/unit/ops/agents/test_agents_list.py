@@ -1,3 +1,5 @@
+from termvisor.model.agent.program_version import ProgramVersion
+from termvisor.model.ids import PaneId
 from termvisor.testing.fake_services import FakeServices
 from termvisor.testing.operation_calls import run_command
 from termvisor.testing.sample_services import build_sample_services
@@ -16,6 +18,14 @@ async def test_every_program_is_listed_with_capabilities_and_panes() -> None:
     )
     assert (copilot["is_enabled"], copilot["capabilities"]) == (False, ["recognise"])
     assert (data["summary"]["known"], data["summary"]["enabled"]) == (2, 1)
+
+
+async def test_unseen_versions_are_marked() -> None:
+    services = await build_sample_services(op="agents_list")
+    services.agents.set_program(PaneId(2), ProgramVersion(version="2.0.76", status="unseen", recorded=("2.1.325",)))
+    claude, _ = (await run_command(services, "robot", "agents", "list")).envelope["data"]["items"]
+    assert (claude["alive"], claude["unseen"]) == (["2.0.76"], ["2.0.76"])
+    assert "2.0.76 (unseen)" in (await run_command(services, "agents")).out
 
 
 async def test_the_alias_lists_programs() -> None:

@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from termvisor.model.agent.program_version import ProgramVersion
 from termvisor.model.agent.state import AgentFlags
-from termvisor.model.ids import SignalId
+from termvisor.model.ids import PaneId, SignalId
 from termvisor.ops.api.services import LocalServices
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
 from termvisor.testing.operation_calls import run_command
@@ -56,6 +57,18 @@ async def test_an_unknown_state_is_explained() -> None:
     out = (await run_command(await build_sample_services(op="explain"), "explain", "6")).out
     assert "unknown (no signal)" in out
     assert "Not supported by evidence" in out
+
+
+async def test_a_version_without_recordings_is_reported() -> None:
+    services = await build_sample_services(op="explain")
+    assert "Version" not in (await run_command(services, "explain", "2")).out, "nothing is known about it"
+    program = ProgramVersion(version="2.0.76", status="unseen", recorded=("2.1.325",), unproven=("look",), screens=3)
+    services.agents.set_program(PaneId(2), program)
+    text = (await run_command(services, "explain", "2")).out
+    assert "\nVersion 2.0.76 has no recordings, only 2.1.325; unproven: screens.\n" in text
+    data = (await run_command(services, "robot", "explain", "2")).envelope["data"]
+    assert (data["agent"]["agent_version"], data["agent"]["agent_version_status"]) == ("2.0.76", "unseen")
+    assert (data["program"]["unproven"], data["program"]["screens"]) == (["look"], 3)
 
 
 async def test_flags_are_shown_beside_the_state() -> None:

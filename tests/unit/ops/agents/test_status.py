@@ -1,6 +1,7 @@
 from msgspec.structs import replace
 
 from termvisor.clock import NS
+from termvisor.model.agent.program_version import ProgramVersion
 from termvisor.model.agent.state import AgentFlags
 from termvisor.model.ids import PaneId
 from termvisor.testing.fake_services import FakeServices, build_shell_facts
@@ -17,13 +18,36 @@ def _start_agents(services: FakeServices, count: int) -> list[PaneId]:
 
 async def test_the_report_has_counts_needs_groups_and_down_sources() -> None:
     data = (await run_command(await build_sample_services(op="status"), "robot", "status")).envelope["data"]
-    assert list(data) == ["schema_version", "generated_at", "filters", "summary", "items", "groups", "down"]
+    assert list(data) == [
+        "schema_version", "generated_at", "filters", "summary", "items", "groups", "down", "versions", "requests",
+    ]  # fmt: skip
     summary = data["summary"]
     assert (summary["agents"], summary["top_state"], summary["needs_action"]) == (4, "waiting_approval", 1)
     assert summary["by_state"] == {"waiting_approval": 1, "running": 1, "completed": 1, "unknown": 1}
     assert [(item["identity"]["id"], item["needs"]) for item in data["items"]] == [(2, "approve"), (5, "review")]
     assert [group["name"] for group in data["groups"]] == ["local/agents", "local/work"]
     assert [source["source"] for source in data["down"]] == ["app_server"]
+
+
+async def test_versions_without_recordings_are_listed_with_a_way_to_details() -> None:
+    services = FakeServices()
+    panes = _start_agents(services, 4)
+    unseen = ProgramVersion(
+        version="2.0.76", status="unseen", recorded=("2.1.325",), unproven=("look",), screens=4, strange_screens=3
+    )
+    for pane in panes[:2]:
+        services.agents.set_program(pane, unseen)
+    services.agents.set_program(panes[2], ProgramVersion(version="2.1.325", status="recorded", recorded=("2.1.325",)))
+    data = (await run_command(services, "robot", "status")).envelope["data"]["versions"]
+    assert [(item["version"], item["status"], item["panes"], item["strange_screens"]) for item in data] == [
+        ("", "no_recordings", [4], 0),
+        ("2.0.76", "unseen", [1, 2], 6),
+        ("2.1.325", "recorded", [3], 0),
+    ]
+    assert (await run_command(services, "status")).out.splitlines()[-1] == (
+        "claude_code version 2.0.76 has no recordings, only 2.1.325;"
+        " 6 of 8 screens not recognized (pane 1, 2); details: `visor explain 1`"
+    )
 
 
 async def test_needs_are_sorted_by_urgency_then_age() -> None:

@@ -7,12 +7,14 @@ import msgspec
 import pytest
 
 from termvisor.daemon.server.dispatcher import OperationDispatcher
+from termvisor.errors import BadRequest
 from termvisor.model.action.action import Actor, WriteConfig
+from termvisor.model.action.approval import PermitGrant
 from termvisor.model.action.audit import AuditFilter
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.ops.api import catalog
 from termvisor.ops.api.arguments import parse_arguments
-from termvisor.ops.api.authorization import authorize_changes
+from termvisor.ops.api.dispatch import authorize_changes
 from termvisor.protocol import command_protocol
 from termvisor.protocol.unix_socket import PeerProcess
 from termvisor.testing.fake_services import FakeServices
@@ -20,6 +22,7 @@ from termvisor.testing.private_tmux import make_short_folder
 from tests.unit.actions.gate_scene import open_gate_scene
 
 PERSON = Actor(kind="human", uid=os.getuid(), pid=2**22 + 5)
+RESTORE = {"type": "restore_data", "file": "/copy.db"}
 PROGRAM = PeerProcess(os.getuid(), 2**22 + 6)
 
 
@@ -49,6 +52,13 @@ async def run_words(scene, *words: str) -> tuple[bytes, bytes]:
         (("setup", "agents", "--agent", "codex", "--yes"), "write_file", b"l 0"),
         (("events", "mute", "usage.warning"), "write_config", b"x 0"),
         (("db", "prune"), "prune_data", b"x 0"),
+        (("db", "backup", "/nowhere/copy.db"), "write_file", b"x 74"),
+        (("export", "--snapshot", "--output", "/nowhere/copy.db"), "write_file", b"x 74"),
+        (("rules", "new", "deploy.rollout.stuck"), "write_config", b"l 0"),
+        (("revoke-permit", "1"), "write_config", b"x 2"),
+        (("accounts", "use", "openai/work"), "write_config", b"x 4"),
+        (("workflow", "cancel", "7"), "update_records", b"x 4"),
+        (("workflow", "resume", "7"), "update_records", b"x 4"),
     ],
     ids=lambda value: "-".join(value[:2]) if isinstance(value, tuple) else "",
 )
@@ -61,6 +71,37 @@ async def test_a_program_needs_approval_and_the_change_is_on_record(scene, words
     assert (await run_words(scene, *words))[0] == after
     stages = [(entry.stage, entry.kind) for entry in await person.audit.list(filters=AuditFilter(kind=kind))]
     assert stages == [("asked", kind), ("answered", kind), ("intent", kind), ("outcome", kind)]
+
+
+@pytest.mark.parametrize(
+    "words", ["db vacuum", "db reindex", "events ack 1", "workflow pause 7", "workflow signal 7 go"]
+)
+async def test_what_loses_nothing_is_allowed_but_on_record(scene, words: str) -> None:
+    await run_words(scene, *words.split())
+    entries = await scene.services.bind_caller(PERSON).gate.audit.list(filters=AuditFilter(kind="update_records"))
+    assert [(entry.stage, entry.actor.kind) for entry in entries] == [("intent", "robot"), ("outcome", "robot")]
+
+
+async def test_no_program_replaces_the_audit_log(scene) -> None:
+    status, out = await run_words(scene, "db", "restore", "copy.db", "--yes")
+    assert (status, msgspec.json.decode(out)["error"]["code"]) == (b"x 77", "policy_denied")
+    last = (await scene.services.bind_caller(PERSON).gate.audit.list())[-1]
+    assert (last.kind, last.outcome, last.action) == ("restore_data", "denied", RESTORE)
+    assert (await run_words(scene, "db", "restore", "copy.db", "--dry-run"))[0] == b"l 0"
+
+
+async def test_a_grant_for_one_setting_is_no_grant_for_all(scene) -> None:
+    _, out = await run_words(scene, "config", "set", "log_level", "debug")
+    number = msgspec.json.decode(out)["error"]["details"]["question"]
+    with pytest.raises(BadRequest, match="only once"):
+        await scene.services.bind_caller(PERSON).gate.approvals.answer(number, "allow", PermitGrant())
+
+
+async def test_a_backup_through_a_link_names_its_true_folder(scene) -> None:
+    os.makedirs(f"{scene.places.config_dir}/.ssh")
+    os.symlink(f"{scene.places.config_dir}/.ssh", f"{scene.places.config_dir}/harmless")
+    status, out = await run_words(scene, "db", "backup", f"{scene.places.config_dir}/harmless/copy.db")
+    assert (status, msgspec.json.decode(out)["error"]["code"]) == (b"x 77", "policy_denied")
 
 
 async def test_an_unredacted_export_needs_approval(scene) -> None:

@@ -14,6 +14,7 @@ from termvisor.ops.api.arguments import GlobalOptions, split_global_options
         (["--json", "panes"], GlobalOptions(format="json"), ["panes"]),
         (["panes", "--format", "markdown", "-q"], GlobalOptions(format="markdown", is_quiet=True), ["panes"]),
         (["panes", "--format=plain", "--help"], GlobalOptions(format="plain", wants_help=True), ["panes"]),
+        (["panes", "--full", "--fields", "a,b.c"], GlobalOptions(is_full=True, fields=("a", "b.c")), ["panes"]),
         (["search", "--", "-q", "--json"], GlobalOptions(), ["search", "--", "-q", "--json"]),
     ],
 )

@@ -34,7 +34,7 @@ def test_the_arguments_of_an_operation_are_unambiguous(op: Operation) -> None:
     known = list_arguments(op.args_type)
     flags = [flag for argument in known if not argument.is_positional for flag in argument.flags]
     assert len(flags) == len(set(flags))
-    assert not {"-q", "--quiet", "-h", "--help", "--json", "--format"} & set(flags)
+    assert not {"-q", "--quiet", "-h", "--help", "--json", "--format", "--full", "--fields"} & set(flags)
     positionals = [argument for argument in known if argument.is_positional]
     assert sum(not argument.is_required for argument in positionals) <= 1
     assert all(argument.is_required for argument in positionals[:-1])

@@ -20,10 +20,14 @@ def test_schemas_are_valid_and_have_their_own_id(op: Operation) -> None:
         assert document["$id"] == f"urn:termvisor:schema:1:{op.name}.{end}"
 
 
+@pytest.mark.parametrize("is_full", [False, True])
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
-async def test_real_results_match_the_schemas(op: Operation, tmp_path_factory: pytest.TempPathFactory) -> None:
+async def test_real_results_match_the_schemas(
+    op: Operation, is_full: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     places = Paths(*(str(tmp_path_factory.mktemp(name)) for name in ("config", "data", "run")))
-    answered = await run_command(await build_sample_services(places, op.name), "robot", *OPERATION_CALLS[op.name])
+    services = await build_sample_services(places, op.name)
+    answered = await run_command(services, "robot", *OPERATION_CALLS[op.name], is_full=is_full)
     whole = [msgspec.json.decode(line) for line in answered.out.splitlines()]
     items = whole if op.is_stream else [whole[0]["data"]]
     envelopes = [] if op.is_stream else whole

@@ -30,6 +30,8 @@ async def test_a_read_without_a_daemon_has_a_hint() -> None:
 
 def test_local_operations_need_no_daemon() -> None:
     assert {op.name for op in load_all_operations() if op.effect == "local"} == {
+        "agents_test",
+        "config_get",
         "config_init",
         "config_path",
         "config_set",

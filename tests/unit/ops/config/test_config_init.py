@@ -1,10 +1,10 @@
+import re
 import stat
-import tomllib
 from pathlib import Path
 
 from termvisor.ops.api.services import LocalServices
 from termvisor.ops.config.config_init import build_template
-from termvisor.settings import Paths, list_settings, load_settings
+from termvisor.settings import Paths, Settings, check_config_text, list_settings, load_settings
 from termvisor.testing.operation_calls import run_command
 
 
@@ -17,7 +17,8 @@ async def test_a_private_file_with_every_setting_is_written(tmp_path: Path) -> N
     path = tmp_path / "config" / "config.toml"
     assert result.out == f"wrote {path}\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert all(f"# {row.name} = " in path.read_text() for row in list_settings())
+    text = path.read_text()
+    assert [row.name for row in list_settings() if f"Environment: {row.env}, " not in text] == []
     assert load_settings(_build_services(tmp_path).configuration[0], {}) == load_settings(
         Paths("/none", "/none", "/none"), {}
     )
@@ -48,9 +49,18 @@ async def test_a_folder_that_cannot_be_created_is_an_error_with_a_hint(tmp_path:
     assert "hint: " in result.err
 
 
-def test_the_commented_defaults_are_valid() -> None:
-    lines = [line.removeprefix("# ") for line in build_template().splitlines() if " = " in line and "…" not in line]
-    values = tomllib.loads("\n".join(lines))
-    assert {row.name: values[row.name] for row in list_settings() if isinstance(row.default, (str, int, float))} == {
-        row.name: row.default for row in list_settings() if isinstance(row.default, (str, int, float))
+def test_the_commented_lines_are_valid_and_say_the_defaults() -> None:
+    example = re.compile(r"# (\[.*\]|[\w.\"*-]+ = .*)")
+    lines = [line[2:] if example.fullmatch(line) else line for line in build_template().splitlines()]
+    changed = {
+        "agent_programs",
+        "agent_resume",
+        "agent_prices",
+        "compaction_prompts",
+        "workflow_modes",
+        "raw_retention",
     }
+    loaded = check_config_text("\n".join(line for line in lines if "…" not in line), "config.toml")
+    assert {
+        name for name in Settings.__struct_fields__ if getattr(loaded, name) != getattr(Settings(), name)
+    } == changed

@@ -92,17 +92,87 @@ async def test_an_overriding_variable_is_a_warning(places: Paths, monkeypatch: p
     assert "warning: thin_interval is longer than full_interval" in doubtful
 
 
-async def test_a_setting_in_a_table_is_not_set_twice(places: Paths) -> None:
-    path = _write_config(places, "[notify]\nrate = 3\n")
-    result = await run_command(LocalServices(places), "config", "set", "notify_rate", "4")
-    assert (result.status, path.read_text()) == (78, "[notify]\nrate = 3\n")
-    assert "notify_rate is set twice" in result.err
+async def test_a_setting_is_set_where_the_file_has_it(places: Paths) -> None:
+    path = _write_config(places, "retention = 3\n[notify]\nrate = 3\n")
+    for name, value in (("notify_rate", "4"), ("storage.retention", "7d"), ("general.log_level", "debug")):
+        assert (await run_command(LocalServices(places), "config", "set", name, value)).status == 0
+    assert path.read_text() == 'retention = 7.0\n[notify]\nrate = 4\n\n[general]\nlog_level = "debug"\n'
 
 
-async def test_other_entries_of_a_keyed_list_are_kept(places: Paths) -> None:
+async def test_other_entries_of_a_keyed_setting_are_kept(places: Paths) -> None:
     services = LocalServices(places)
     for given in ("*=off", "unstick=on", "unstick=ask", "a=on,b=off"):
         await run_command(services, "config", "set", "workflow_modes", given)
-    assert load_settings(places, {}).workflow_modes == ("*=off", "unstick=ask", "a=on", "b=off")
+    assert load_settings(places, {}).workflow_modes == {"*": "off", "unstick": "ask", "a": "on", "b": "off"}
     await run_command(services, "config", "unset", "workflow_modes")
-    assert load_settings(places, {}).workflow_modes == ()
+    assert load_settings(places, {}).workflow_modes == {}
+
+
+async def test_entries_are_set_and_removed_by_their_keys(places: Paths) -> None:
+    services = LocalServices(places)
+    commands = [
+        ("agents.aider.command", "aider"),
+        ("agents.aider.states", "{ waiting_input = '^> ?$' }"),
+        ("agents.claude_code.resume", "my-claude --resume {session}"),
+        ("prices.gpt-4.1*", "{ input = 2, output = 8 }"),
+        ("prices.gpt-4.1*.cached", "0.5"),
+        ("compaction.prompts.*", "Read AGENTS.md again."),
+        ("workflows.handle_usage_limits", "on"),
+        ("pause_on_limit", "no"),
+    ]
+    for name, value in commands[:-1]:
+        assert (await run_command(services, "config", "set", name, value)).status == 0, name
+    await run_command(services, "config", "set", "pause_on_limit", "false")
+    assert (
+        Path(places.config_file).read_text()
+        == """[agents.aider]
+command = "aider"
+states = {waiting_input = "^> ?$"}
+
+[agents.claude_code]
+resume = "my-claude --resume {session}"
+
+[prices."gpt-4.1*"]
+input = 2.0
+output = 8.0
+cached = 0.5
+
+[compaction.prompts]
+"*" = "Read AGENTS.md again."
+
+[workflows]
+
+[workflows.handle_usage_limits]
+mode = "on"
+pause_on_limit = false
+"""
+    )
+    result = await run_command(services, "config", "set", "agents.aider.command", "aider-ce")
+    assert result.out.splitlines()[0] == 'agents.aider.command = "aider-ce"'
+    assert (await run_command(services, "config", "get", "agents.aider.command")).out == '"aider-ce"\n'
+    removed = await run_command(services, "config", "unset", "agents.aider", "-q")
+    assert removed.out == "agents.aider is at its default\n"
+    assert load_settings(places, {}).agent_programs == {}
+
+
+async def test_setting_an_entry_turns_the_earlier_form_into_tables(places: Paths) -> None:
+    path = _write_config(places, "# mine\nworkflow_modes = ['a=on', 'b=off']  # why\ncolour = 'never'\n")
+    await run_command(LocalServices(places), "config", "set", "workflows.b", "ask")
+    assert path.read_text() == '# mine\n# why\ncolour = \'never\'\n\n[workflows]\na = "on"\nb = "ask"\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("agents.aider.comand", "x", "unknown setting 'agents.aider.comand'"),
+        ("prices.x.input", "3", "Object missing required field `output`"),
+        ("workflows.unstick", "maybe", "Invalid enum value 'maybe'"),
+        ("agents.aider.command", "(", "has an invalid pattern"),
+        ("agent_programs", "aider", "'aider' is not of the form"),
+        ("total_bytes", "1000", "1000 is too small"),
+    ],
+)
+async def test_an_invalid_entry_is_explained(places: Paths, name: str, value: str, expected: str) -> None:
+    result = await run_command(LocalServices(places), "config", "set", name, value)
+    assert (result.status, expected in result.err) == (2, True), result.err
+    assert not Path(places.config_file).exists()

@@ -5,8 +5,9 @@ import pytest
 from termvisor.errors import BadRequest
 from termvisor.model.maintenance import ReloadResult
 from termvisor.ops.api.services import LocalServices
-from termvisor.ops.config._settings import find_setting, format_toml_value, merge_settings
+from termvisor.ops.config._settings import find_setting, merge_settings
 from termvisor.settings import Paths, Settings
+from termvisor.settings_file.toml_document import format_toml_value
 
 
 def test_the_paths_are_known_while_the_config_is_invalid(tmp_path: Path) -> None:

@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 
 from termvisor.model.detection.detection import Detection
@@ -35,6 +37,25 @@ async def test_events_are_filtered_by_pane_kind_and_time() -> None:
     assert [item["kind"] for item in of_pane] == ["pane_appeared", "gap_recorded"]
     assert [item["data"] for item in of_kind] == [{"cause": "pipe_stolen"}]
     assert [item["kind"] for item in of_time] == ["pane_gone"]
+
+
+async def test_a_call_without_events_waits_for_one_and_returns_it() -> None:
+    services = await build_sample_services()
+    async with asyncio.TaskGroup() as group:
+        call = group.create_task(run_command(services, "robot", "events", "--since-cursor", "4", "--wait", "30"))
+        await services.clock.wait_until_asleep()
+        services.add_event("alert", what="fire")
+    data = call.result().envelope["data"]
+    assert ([item["kind"] for item in data["items"]], data["cursor"]) == (["alert"], "5")
+
+
+async def test_a_wait_for_events_ends_in_time() -> None:
+    services = await build_sample_services()
+    async with asyncio.TaskGroup() as group:
+        call = group.create_task(run_command(services, "robot", "events", "--unhandled", "--wait", "30"))
+        await services.clock.wait_until_asleep()
+        await services.clock.advance(30)
+    assert (call.result().envelope["data"]["items"], call.result().status) == ([], 0)
 
 
 @pytest.mark.parametrize("cursor", ["x", "-1", "1:2", "999"])

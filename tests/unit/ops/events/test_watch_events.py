@@ -43,6 +43,22 @@ async def test_a_burst_larger_than_the_queue_is_streamed_completely() -> None:
         assert [(await _next(items)).cursor for _ in range(3000)] == [str(number) for number in range(1, 3001)]
 
 
+async def test_a_limit_ends_the_stream_after_so_many_events() -> None:
+    result = await run_command(await build_sample_services(), "robot", "watch-events", "--since-cursor=1", "--limit=2")
+    assert ([item["cursor"] for item in result.items], result.status) == (["2", "3"], 0)
+
+
+async def test_a_timeout_ends_the_stream_without_an_error() -> None:
+    services = await build_sample_services()
+    async with asyncio.TaskGroup() as group:
+        call = group.create_task(run_command(services, "robot", "watch-events", "--timeout", "5"))
+        await services.clock.wait_until_asleep()
+        services.add_event("alert", what="fire")
+        await let_tasks_run()
+        await services.clock.advance(5)
+    assert ([item["kind"] for item in call.result().items], call.result().status) == (["alert"], 0)
+
+
 async def test_once_prints_the_stored_events_and_exits() -> None:
     result = await run_command(await build_sample_services(), "watch-events", "--since-cursor", "1", "--once", "--json")
     assert [item["cursor"] for item in result.items] == ["2", "3", "4"]

@@ -1,4 +1,4 @@
-"""Frames and markers written as asciicast v3."""
+"""Frames and markers written as an asciicast of version 2 or 3."""
 
 import re
 
@@ -26,8 +26,26 @@ def parse_events(*lines: str) -> list[list[object]]:
     return [msgspec.json.decode(line) for line in lines]
 
 
+def test_version_2_has_times_since_the_start_and_the_exit_as_a_marker():
+    cast = AsciicastWriter()
+    assert msgspec.json.decode(cast.write_header(FRAME, "pane 1")) == {
+        "version": 2,
+        "width": 10,
+        "height": 3,
+        "timestamp": 10,
+        "idle_time_limit": 2.0,
+        "title": "pane 1",
+    }
+    lines = [cast.write_marker(CastMarker(at * NS, "here")) for at in (11, 13)]
+    assert parse_events(*lines, cast.write_exit(14 * NS, 3)) == [
+        [1.0, "m", "here"],
+        [3.0, "m", "here"],
+        [4.0, "m", "exit status 3"],
+    ]
+
+
 def test_the_header_has_version_size_and_time():
-    header = msgspec.json.decode(AsciicastWriter().write_header(FRAME, "pane 1: \x1b]0;bash"))
+    header = msgspec.json.decode(AsciicastWriter("3").write_header(FRAME, "pane 1: \x1b]0;bash"))
     assert header == {
         "version": 3,
         "term": {"cols": 10, "rows": 3, "type": "xterm-256color"},
@@ -51,7 +69,7 @@ def test_a_row_that_became_empty_is_erased():
 
 
 def test_times_are_seconds_since_the_event_before_and_do_not_drift():
-    cast = AsciicastWriter()
+    cast = AsciicastWriter("3")
     cast.write_header(FRAME, "")
     lines = []
     for number in range(1, 31):
@@ -63,14 +81,14 @@ def test_times_are_seconds_since_the_event_before_and_do_not_drift():
 
 
 def test_time_never_runs_backwards():
-    cast = AsciicastWriter()
+    cast = AsciicastWriter("3")
     cast.write_header(FRAME, "")
     ((interval, code, text),) = parse_events(cast.write_marker(CastMarker(9 * NS, "early")))
     assert (interval, code, text) == (0.0, "m", "early")
 
 
 def test_a_resize_is_written_and_repainted():
-    cast = AsciicastWriter()
+    cast = AsciicastWriter("3")
     cast.write_header(FRAME, "")
     list(cast.write_frame(FRAME))
     resized, painted = parse_events(*cast.write_frame(replace(FRAME, at=11 * NS, width=20, rows=("a", "b", "c"))))
@@ -79,7 +97,7 @@ def test_a_resize_is_written_and_repainted():
 
 
 def test_a_gap_is_a_marker():
-    cast = AsciicastWriter()
+    cast = AsciicastWriter("3")
     cast.write_header(FRAME, "")
     *_, gap = parse_events(*cast.write_frame(replace(FRAME, note="gap: pipe_stolen")))
     assert gap == [0.0, "m", "gap: pipe_stolen"]
@@ -105,7 +123,7 @@ def test_markers_are_commands_and_events_in_order():
 
 def test_a_secret_in_a_marker_is_masked():
     key = "ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
-    assert key not in AsciicastWriter().write_marker(CastMarker(0, f"$ curl -H {key}"))
+    assert key not in AsciicastWriter("3").write_marker(CastMarker(0, f"$ curl -H {key}"))
 
 
 def test_the_exit_status_is_that_of_the_program_or_of_its_signal():

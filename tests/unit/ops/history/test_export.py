@@ -125,10 +125,17 @@ async def add_recorded_command(services: FakeServices) -> FakeServices:
 
 
 async def test_an_asciicast_has_header_screens_markers_and_exit(services: FakeServices) -> None:
-    header, *events = (await run_command(await add_recorded_command(services), "export", "1", "--cast")).items
+    words = ("export", "1", "--cast", "--cast-version", "3")
+    header, *events = (await run_command(await add_recorded_command(services), *words)).items
     assert (header["version"], header["term"]["cols"]) == (3, 10)
     assert [(event[0], event[1]) for event in events] == [(0, "m"), (0, "o"), (1, "o"), (1, "m"), (0, "x")]
     assert [event[2] for event in events if event[1] in "mx"] == ["$ make", "pane_died status=3", "3"]
+
+
+async def test_an_asciicast_has_the_version_that_every_player_reads(services: FakeServices) -> None:
+    header, *events = (await run_command(await add_recorded_command(services), "export", "1", "--cast")).items
+    assert (header["version"], header["width"]) == (2, 10)
+    assert [(event[0], event[1]) for event in events] == [(0, "m"), (0, "o"), (1, "o"), (2, "m"), (2, "m")]
 
 
 async def test_an_asciicast_of_a_period_has_only_that_period(services: FakeServices) -> None:

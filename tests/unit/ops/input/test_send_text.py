@@ -3,8 +3,10 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
+from termvisor.daemon.services.gate import GatePreview
 from termvisor.errors import NeedsApproval, StaleSnapshot
 from termvisor.model.action.action import Actor, SendText
+from termvisor.model.action.approval import VerdictReason, combine_reasons
 from termvisor.model.action.outcome import Outcome
 from termvisor.testing.fake_clock import let_tasks_run
 from termvisor.testing.fake_services import FakeServices
@@ -46,6 +48,7 @@ async def test_the_cursor_carries_the_time_of_the_send(services: FakeServices) -
     ("outcome", "status"),
     [
         (DELIVERED, 0),
+        (Outcome(status="queued", why="in_queue"), 0),
         (Outcome(status="typed_not_submitted", why="as_wanted"), 0),
         (Outcome(status="typed_not_submitted", why="still_in_input"), 5),
         (Outcome(status="unknown", why="not_confirmed"), 6),
@@ -61,6 +64,40 @@ async def test_a_dry_run_shows_the_text_without_typing(services: FakeServices) -
     assert services.gate.executed == []
     assert "policy: allow" in result.out
     assert r"would type 'make test\r'" in result.out
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "status"),
+    [("allow", "stale_snapshot", 75), ("deny", "policy_denied", 77), ("ask", "needs_approval", 77)],
+)
+async def test_a_dry_run_ends_as_the_call_would(services: FakeServices, answer: str, code: str, status: int) -> None:
+    verdict = combine_reasons((VerdictReason(source="rule", id="r", answer=answer),))
+    services.gate.preview_result = GatePreview(
+        verdict=verdict,
+        path=(),
+        refused="not_at_prompt",
+        refused_text="no marks",
+        code=code,
+        hint="`visor setup shell`",
+    )
+    result = await run_command(services, "send", "1", "--dry-run", "make test")
+    assert result.status == status
+    assert "no marks (not_at_prompt)\nhint: `visor setup shell`" in result.out
+    assert "would type" not in result.out
+    answered = await run_command(services, "robot", "send", "1", "--dry-run", "make test")
+    assert (answered.status, answered.envelope["data"]["foreseen"]["code"]) == (status, code)
+
+
+async def test_a_dry_run_approved_in_advance_would_type(services: FakeServices) -> None:
+    verdict = combine_reasons((VerdictReason(source="rule", id="r", answer="ask"),))
+    services.gate.preview_result = GatePreview(verdict=verdict, path=(), code="needs_approval")
+    result = await run_command(services, "send", "1", "--dry-run", "--yes", "make test")
+    assert (result.status, "would type" in result.out) == (0, True)
+
+
+async def test_a_prompt_and_a_program_exclude_each_other(services: FakeServices) -> None:
+    result = await run_command(services, "send", "1", "--at-prompt", "--program", "make")
+    assert (result.status, services.gate.executed) == (2, [])
 
 
 async def test_wait_matches_only_rows_after_the_sent_text(services: FakeServices) -> None:

@@ -112,15 +112,24 @@ async def test_conditions_are_checked_before_the_text_is_returned(services: Fake
     assert (answered.status, answered.envelope["error"]["code"]) == (75, "stale_snapshot")
 
 
-async def test_a_full_screen_pane_without_lines_has_a_hint() -> None:
+async def test_a_full_screen_pane_without_lines_answers_with_its_screen() -> None:
     services = await build_sample_services()
-    answered = await run_command(services, "get-text", "2")
-    assert "visor get-screen 2" in answered.out
-    assert "source:screen --pane 2" in answered.out
-    assert (await run_command(services, "get-text", "2", "-q")).out.strip() == ""
-    assert (await run_command(services, "robot", "get-text", "2")).envelope["data"]["is_repainting"]
+    answer = (await run_command(services, "robot", "get-text", "2")).envelope
+    assert (answer["data"]["source"], answer["data"]["is_repainting"]) == ("screen", True)
+    assert "1. Yes  2. No" in answer["data"]["text"]
+    assert "`visor robot search <words> source:screen --pane 2`" in answer["hint"]
+    assert "1. Yes  2. No" in (await run_command(services, "get-text", "2", "-q")).out
+    assert "`visor search <words> source:screen --pane 2`" in (await run_command(services, "get-text", "2")).out
+
+
+async def test_lines_printed_before_a_full_screen_program_come_with_a_hint() -> None:
+    services = await build_sample_services()
     services.print_lines(PaneId(2), "printed before")
     assert (await run_command(services, "get-text", "2")).out == "printed before\n"
+    answer = (await run_command(services, "robot", "get-text", "2")).envelope
+    assert (answer["data"]["source"], answer["data"]["text"]) == ("stream", "printed before")
+    assert "1. Yes  2. No" in answer["data"]["screen"]
+    assert "`visor robot get-screen 2` shows it" in answer["hint"]
 
 
 @pytest.fixture

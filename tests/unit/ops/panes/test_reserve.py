@@ -10,7 +10,9 @@ async def test_a_pane_is_reserved_for_the_owner_for_15_minutes() -> None:
 
 
 async def test_without_an_owner_the_caller_is_the_owner() -> None:
-    assert "--owner human:1000" in (await run_command(await build_sample_services(), "reserve", "2")).out
+    out = (await run_command(await build_sample_services(), "reserve", "2")).out
+    assert "reserved for human:1000" in out
+    assert "you may act as usual" in out
 
 
 async def test_a_pane_reserved_by_another_owner_is_a_conflict() -> None:

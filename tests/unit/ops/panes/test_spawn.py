@@ -33,3 +33,10 @@ async def test_spawn_requires_beside_for_a_pane_and_a_value_for_a_variable() -> 
     assert "--beside" in (await run_command(services, "spawn", "--where", "pane")).err
     assert "NAME=value" in (await run_command(services, "spawn", "--env", "A")).err
     assert services.gate.executed == []
+
+
+async def test_a_program_starts_in_the_callers_folder() -> None:
+    services = await build_sample_services()
+    await run_command(services, "spawn", "--", "top", cwd="/srv/shop")
+    await run_command(services, "spawn", "--cwd", "api", "--", "top", cwd="/srv/shop")
+    assert [action.cwd for action, *_ in services.gate.executed] == ["/srv/shop", "/srv/shop/api"]

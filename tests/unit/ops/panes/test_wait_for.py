@@ -275,14 +275,14 @@ async def test_a_state_from_before_the_send_is_not_returned(services: FakeServic
     late = await run_command(
         services, "robot", "wait-for", "1", "--state", "idle", "--since", cursor, "--timeout-secs", "0"
     )
-    assert (late.status, "visor explain 1" in late.envelope["hint"]) == (124, True)
+    assert (late.status, "visor robot explain 1" in late.envelope["hint"]) == (124, True)
 
 
 @pytest.mark.parametrize("cursor", ["1:5", "2:5@18a0f3c2b1d4e500", "yesterday"])
 async def test_a_state_after_a_cursor_needs_the_cursor_of_a_send(services: FakeServices, cursor: str) -> None:
     result = await run_command(services, "robot", "wait-for", "1", "--state", "idle", "--since", cursor)
     assert (result.status, result.envelope["error"]["code"]) == (2, "invalid_cursor")
-    assert "visor send" in result.envelope["hint"]
+    assert "visor robot send" in result.envelope["hint"]
 
 
 async def test_an_agent_that_ends_first_ends_the_wait(services: FakeServices) -> None:

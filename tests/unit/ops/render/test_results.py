@@ -14,7 +14,8 @@ from termvisor.ops.render.results import (
     parse_time_filter,
     render_listing,
 )
-from termvisor.ops.render.text import RenderOptions, TableColumn
+from termvisor.ops.render.table import TableColumn
+from termvisor.ops.render.text import RenderOptions
 from termvisor.testing.fake_clock import NOON
 
 

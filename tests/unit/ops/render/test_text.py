@@ -2,28 +2,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from termvisor.clock import NS
 from termvisor.ops.render.text import (
     RenderOptions,
-    TableColumn,
-    escape_markdown,
     format_age,
     format_bytes,
+    format_moment,
+    format_time,
     measure_width,
     pluralize,
     render_code_block,
     render_diff,
-    render_table,
     sanitize,
     sanitize_keep_colours,
     sanitize_lines,
     shorten,
+    shorten_home,
+    shorten_middle,
+    wrap_lines,
     wrap_text,
-)
-
-COLUMNS = (
-    TableColumn("ID", lambda row: str(row[0]), is_right_aligned=True),
-    TableColumn("NAME", lambda row: row[1], can_shrink=True, style="cyan"),
-    TableColumn("NOTE", lambda row: row[2], can_shrink=True),
 )
 
 
@@ -70,10 +67,51 @@ def test_wide_and_combining_characters_are_measured_by_display_width(text: str, 
         ("日本語", 4, "日…"),
         ("ab", 1, "…"),
         ("ab", 0, ""),
+        ("fix the tests", 11, "fix the…"),
+        ("fix the tests", 8, "fix the…"),
+        ("a considerable", 8, "a consi…"),
     ],
 )
 def test_text_that_does_not_fit_is_shortened(text: str, room: int, short: str) -> None:
     assert shorten(text, room) == short
+
+
+@pytest.mark.parametrize(
+    ("path", "room", "short"),
+    [
+        ("~/work/termvisor", 16, "~/work/termvisor"),
+        ("~/work/clients/acme/importer", 20, "~/work/…/importer"),
+        ("~/work/clients/acme/importer", 13, "~/…/importer"),
+        ("~/work/clients/acme/importer", 8, "…mporter"),
+        ("/averylongname", 6, "…gname"),
+        ("/a", 0, ""),
+    ],
+)
+def test_a_folder_is_shortened_in_the_middle(path: str, room: int, short: str) -> None:
+    assert shorten_middle(path, room) == short
+
+
+def test_a_terminal_shows_home_as_a_tilde_and_times_as_ages() -> None:
+    terminal = RenderOptions(width=80, now=1_767_268_800 * NS, home="/home/me")
+    assert [shorten_home(path, terminal) for path in ("/home/me", "/home/me/a", "/home/me-too")] == [
+        "~",
+        "~/a",
+        "/home/me-too",
+    ]
+    assert [format_time(at, terminal) for at in ("2026-01-01T11:58:00Z", "2026-01-01T13:00:00Z", "open", "")] == [
+        "2m ago",
+        "in 1h",
+        "open",
+        "",
+    ]
+    assert format_moment("2026-01-01T11:58:00Z", terminal) == "2m ago"
+
+
+def test_a_pipe_gets_folders_and_times_in_full() -> None:
+    pipe = RenderOptions(width=0, home="/home/me")
+    assert shorten_home("/home/me/a", pipe) == "/home/me/a"
+    assert format_time("2026-01-01T11:58:00Z", pipe) == "2026-01-01T11:58:00Z"
+    assert format_moment("2026-01-01T11:58:00Z", pipe) == "at 2026-01-01T11:58:00Z"
 
 
 @pytest.mark.parametrize(
@@ -90,50 +128,6 @@ def test_sizes_are_short(count: float, text: str) -> None:
     assert format_bytes(count) == text
 
 
-def test_a_table_is_aligned_by_display_width() -> None:
-    rows = [(1, "日本", "x"), (22, "a", "y")]
-    assert render_table(COLUMNS, rows, RenderOptions(width=0)) == "ID  NAME  NOTE\n 1  日本  x\n22  a     y"
-
-
-def test_a_table_shortens_its_flexible_columns() -> None:
-    rows = [(1, "a" * 30, "b" * 20)]
-    lines = render_table(COLUMNS, rows, RenderOptions(width=32)).split("\n")
-    assert max(map(measure_width, lines)) == 32
-    assert "…" in lines[1]
-    assert lines[1].startswith(" 1  ")
-
-
-def test_a_table_never_exceeds_a_tiny_terminal() -> None:
-    assert (
-        max(map(measure_width, render_table(COLUMNS, [(1, "a" * 30, "b" * 20)], RenderOptions(width=10)).split("\n")))
-        == 10
-    )
-
-
-def test_colour_is_used_only_if_enabled() -> None:
-    rows = [(1, "name", "note")]
-    assert "\x1b" not in render_table(COLUMNS, rows, RenderOptions(width=80))
-    assert "\x1b[36mname\x1b[0m" in render_table(COLUMNS, rows, RenderOptions(width=80, colour=True))
-
-
-def test_quiet_tables_have_no_titles_and_empty_tables_no_output() -> None:
-    assert render_table(COLUMNS, [(1, "n", "o")], RenderOptions(is_quiet=True)) == "1  n  o"
-    assert render_table(COLUMNS, [], RenderOptions()) == ""
-
-
-def test_a_cell_cannot_forge_a_row() -> None:
-    assert render_table(COLUMNS, [(1, "a\nroot  ok", "\x1b[1A")], RenderOptions(width=0)).count("\n") == 1
-
-
-def test_markdown_cells_are_escaped() -> None:
-    options = RenderOptions(format="markdown")
-    assert (
-        render_table(COLUMNS, [(1, "a|b", "*x*")], options)
-        == "| ID | NAME | NOTE |\n|--:|---|---|\n| 1 | a\\|b | \\*x\\* |"
-    )
-    assert escape_markdown("[x](y)") == "\\[x\\](y)"
-
-
 def test_a_markdown_fence_is_longer_than_the_fences_in_its_text() -> None:
     assert render_code_block("a\n```\nb", RenderOptions(format="markdown")) == "````text\na\n```\nb\n````"
     assert render_code_block("a", RenderOptions()) == "a"
@@ -148,25 +142,6 @@ def test_a_diff_contains_only_its_own_colours() -> None:
     assert render_diff(text, RenderOptions()) == "@@ one @@\n+new\n-old\n as before"
     painted = render_diff(text, RenderOptions(colour=True))
     assert painted.split("\n")[1:3] == ["\x1b[32m+new\x1b[0m", "\x1b[31m-old\x1b[0m"]
-
-
-def test_a_cell_may_have_a_style_of_its_own() -> None:
-    columns = (TableColumn("N", str, choose_style=lambda number: "red" if number > 1 else ""),)
-    assert render_table(columns, [1, 2], RenderOptions(colour=True, is_quiet=True)) == "1\n\x1b[31m2\x1b[0m"
-
-
-def test_optional_columns_are_dropped_from_the_last_if_space_is_short() -> None:
-    columns = (
-        TableColumn("A", lambda _item: "aaaa"),
-        TableColumn("B", lambda _item: "bbbb", is_optional=True),
-        TableColumn("C", lambda _item: "cccc" * 5, can_shrink=True, min_width=6),
-        TableColumn("D", lambda _item: "dddd", is_optional=True),
-    )
-    heads = {
-        width: render_table(columns, [1], RenderOptions(width=width)).split("\n")[0].split() for width in (60, 20, 12)
-    }
-    assert heads == {60: ["A", "B", "C", "D"], 20: ["A", "B", "C"], 12: ["A", "C"]}
-    assert render_table(columns, [1], RenderOptions(width=12)).split("\n")[1] == "aaaa  ccccc…"
 
 
 PAGE = """A first line that was
@@ -207,3 +182,23 @@ def test_without_a_width_text_is_not_wrapped() -> None:
 @given(st.text("ab -:\n"), st.integers(1, 90))
 def test_wrapping_keeps_every_word(text: str, width: int) -> None:
     assert wrap_text(text, width).split() == text.split()
+
+
+@pytest.mark.parametrize(
+    ("line", "folded"),
+    [
+        ("one two three four", "one two three\nfour"),
+        ("ok  is almost full", "ok  is almost\n    full"),
+        ("  a long command  and what", "  a long\n      command\n      and what"),
+        ("\x1b[31mone two three four\x1b[0m", "\x1b[31mone two three\nfour\x1b[0m"),
+        ("see /a/path/without/spaces", "see\n/a/path/without/spaces"),
+        ("日本 日本 日本 日本", "日本 日本 日本\n日本"),
+    ],
+)
+def test_lines_are_folded_at_spaces(line: str, folded: str) -> None:
+    assert wrap_lines(line, 14) == folded
+
+
+@given(st.text("ab -\x1b[1m", max_size=80), st.integers(1, 90))
+def test_folding_changes_only_white_space(text: str, width: int) -> None:
+    assert wrap_lines(text, width).split() == text.split()

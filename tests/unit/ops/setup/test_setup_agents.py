@@ -109,7 +109,9 @@ async def test_a_read_only_file_is_left_alone(services: LocalServices, home: Pat
 async def test_without_installed_agents_it_is_reported(services: LocalServices, home: Path) -> None:
     (home / ".claude/settings.json").unlink()
     (home / ".claude").rmdir()
-    assert (await run_command(services, "setup", "agents")).out == "No supported agent is installed.\n"
+    lines = (await run_command(services, "setup", "agents")).out.splitlines()
+    assert lines[0] == "No supported agent is installed: none is on the PATH or has its folder."
+    assert lines[1].split() == ["claude_code", str(home / ".claude")]
 
 
 async def test_a_status_line_is_installed_on_request_if_there_is_none(services: LocalServices, home: Path) -> None:

@@ -27,5 +27,8 @@ async def test_no_command_means_the_quick_start() -> None:
     assert robots.envelope["data"]["what"] == QUICK_START.what
 
 
-async def test_the_quick_start_is_short() -> None:
-    assert len((await run_command(LocalServices(), "robot", "quick-start")).out) < 2500
+async def test_the_quick_start_of_programs_names_the_loop_and_no_command_of_people() -> None:
+    text = (await run_command(LocalServices(), "robot", "quick-start", is_full=False)).out
+    assert "send (keep its cursor), wait-for --since <cursor>, get-screen" in text
+    assert "visor robot get-screen 7" in text
+    assert "visor doctor" not in text

@@ -20,7 +20,7 @@ def test_a_run_is_formatted_in_one_line() -> None:
         replace(RUN, status="waiting", why="it waits for a time", due_at=9_000_000_000), 3_000_000_000
     )
     assert (
-        format_headline(item)
+        format_headline(item, RenderOptions(width=0))
         == "run 3 (w in pane 7) is waiting: it waits for a time, continues at 1970-01-01T00:00:09.000Z"
     )
     assert (item.age, item.facts) == (2.0, {"a": "b", "n": 1})
@@ -37,7 +37,8 @@ def test_run_and_step_items_are_redacted() -> None:
 def test_a_paused_run_names_the_resume_command() -> None:
     item = build_run_item(replace(RUN, status="paused", why="held: lunch", due_at=9_000_000_000), 3_000_000_000)
     assert (
-        format_headline(item) == "run 3 (w in pane 7) is paused: held: lunch; resume it with `visor workflow resume 3`"
+        format_headline(item, RenderOptions(width=0))
+        == "run 3 (w in pane 7) is paused: held: lunch; resume it with `visor workflow resume 3`"
     )
 
 

@@ -109,6 +109,17 @@ def test_finding_has_its_position() -> None:
     )
 
 
+def test_finding_in_a_redirection_without_a_program_has_its_position() -> None:
+    (finding,) = analyze_text("ls; > x; ls").findings
+    assert (finding.name, finding.text) == ("delete", "> x")
+
+
+def test_braces_expand_to_a_limited_number_of_words() -> None:
+    assert len(analyze_text(f"touch {'{a,b}' * 6}").writes) == 64
+    many = analyze_text(f"touch {'{a,b}' * 7}")
+    assert (many.writes, "dynamic_path" in many.classes) == ((), True)
+
+
 def test_finding_in_a_nested_script_has_the_span_of_its_command() -> None:
     (finding,) = analyze_text("ls; bash -c 'rm -r x'").findings
     assert finding.text == "bash -c 'rm -r x'"
@@ -132,6 +143,11 @@ def test_comment_is_analyzed_for_shells_without_comments() -> None:
         assert "system_delete" in find_classes(text, "zsh")
         assert "system_delete" in find_classes(text, "")
     assert find_classes("# rm -rf /", "zsh") == set()
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "dash", "ksh", "fish"])
+def test_comment_is_not_analyzed_for_a_shell_that_has_them(shell: str) -> None:
+    assert find_classes("ls # ; rm -rf /", shell) == set()
 
 
 @pytest.mark.parametrize(

@@ -79,3 +79,25 @@ def test_too_deep_tree_is_incomplete() -> None:
     root = grammar.parse_script("a; " + "(" * 130 + "b" + ")" * 130)
     assert root is not None
     assert ([call.name for call in extract_calls(root)[0]], extract_calls(root)[1]) == (["a"], False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ls =~${X}",
+        "] [[",
+        "} [",
+        "sudo \n\\[",
+        "2$X$X/",
+        "=`b`{",
+        '2"q"$/',
+        "a=(!)/",
+        "ls ``-x y",
+        "'q'#\\\n=",
+        '$\n"q"b',
+    ],
+)
+def test_words_that_the_grammar_splits_or_drops_are_incomplete(text: str) -> None:
+    root = grammar.parse_script(text)
+    assert root is not None
+    assert (root.has_error, extract_calls(root)[1]) == (False, False)

@@ -30,7 +30,7 @@ def test_every_value_is_kept_and_the_last_one_counts() -> None:
 
 def test_after_a_double_dash_there_are_only_operands() -> None:
     found = parse_line("-a -- -b c")
-    assert (found.flags, list_texts(found.operands)) == (("-a",), ["-b", "c"])
+    assert (found.flags, list_texts(found.operands)) == (("-a", "--"), ["-b", "c"])
 
 
 def test_a_wrapper_ends_its_options_at_the_first_operand() -> None:

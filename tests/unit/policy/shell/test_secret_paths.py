@@ -85,3 +85,18 @@ def test_a_login_key_option_is_not_a_secret_read() -> None:
     assert "credential_read" not in find_classes("scp -i ~/.ssh/id_rsa a h:")
     assert "credential_read" not in find_classes("ssh -i ~/.ssh/id_rsa h")
     assert is_naming_program("ssh-add")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_secret"),
+    [
+        ("/etc/shado?", True),
+        ("backup/etc/shado?", False),
+        ("/x/etc/shado?", False),
+        ("?", False),
+        (".ss?", True),
+        ("a//etc/shado?", False),
+    ],
+)
+def test_a_pattern_for_a_file_of_the_root_starts_there(pattern: str, is_secret: bool) -> None:
+    assert is_secret_path(pattern) is is_secret

@@ -5,8 +5,11 @@ import pytest
 
 from termvisor.clock import SystemClock
 from termvisor.errors import Conflict, StorageError
+from termvisor.model.event import Event
+from termvisor.model.maintenance import DatabaseContents
 from termvisor.store import Store
 from termvisor.store.maintenance.backup import claim_path, read_file_contents
+from termvisor.store.sqlite.database_file import find_latest_version
 
 
 async def test_backup_is_private_complete_and_one_file(store, new_pane, write_lines, tmp_path):
@@ -61,3 +64,26 @@ def test_path_is_claimed_before_the_copy(tmp_path):
     assert claim_path(str(tmp_path / "x.db")).endswith("x.db.part")
     with pytest.raises(Conflict):
         claim_path(str(tmp_path / "x.db"))
+
+
+async def test_a_failed_copy_says_why(store, tmp_path):
+    (tmp_path / "copy.db.part").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StorageError, match="symbolic links"):
+        await store.maintenance.write_backup(str(tmp_path / "copy.db"))
+    assert sorted(os.listdir(tmp_path)) == ["visor.db", "visor.db-shm", "visor.db-wal"]
+
+
+async def test_a_copy_may_be_written_to_the_current_folder(store, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    size, contents = await store.maintenance.write_backup("copy.db")
+    assert (size, contents) == (os.stat(tmp_path / "copy.db").st_size, read_file_contents("copy.db"))
+
+
+async def test_a_backup_says_all_that_it_contains(store, new_pane, write_lines, tmp_path):
+    pane = await new_pane()
+    await write_lines(pane, "one", "two", at=100)
+    await store.events.add([Event(at=at, kind="daemon_started") for at in (300, 200)])
+    async for _ in store.maintenance.delete_older_rows(0):
+        pass
+    _, contents = await store.maintenance.write_backup(str(tmp_path / "a copy?.db"))
+    assert contents == DatabaseContents(version=find_latest_version(), panes=1, lines=2, events=2, newest_at=300)

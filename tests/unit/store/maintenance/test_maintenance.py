@@ -1,11 +1,12 @@
 import pytest
 
 from termvisor.clock import SystemClock
-from termvisor.errors import InvalidCursor
+from termvisor.errors import InvalidCursor, StorageError
 from termvisor.model.event import Event
 from termvisor.model.maintenance import MaintenanceRun
 from termvisor.store import Store
 from termvisor.store.maintenance.maintenance import SLICE_DURATION_S
+from termvisor.store.tables.indexed_table import IndexedTable
 
 
 async def delete_before(store, before):
@@ -84,3 +85,55 @@ async def test_epoch_progress_is_reported(store, new_pane, write_lines):
     await store.output.open_epoch(pane, "pipe", 6)
     assert await store.maintenance.read_epoch_progress() == {1: (9, True), 2: (0, False)}
     assert await store.maintenance.find_oldest_text_time() == 100
+
+
+async def test_each_slice_of_a_merge_is_counted(store, new_pane, write_lines):
+    pane = await new_pane()
+    for number in range(20):
+        await write_lines(pane, f"line {number}")
+    steps = [step async for step in store.maintenance.merge_indexes()]
+    counts = {name: [number for table, number in steps if table == name] for name, _ in steps}
+    assert {name: list(range(1, len(found) + 1)) for name, found in counts.items()} == counts
+    assert list(counts) == ["block", "sighting", "utterance"]
+
+
+async def test_the_newest_and_the_oldest_times_are_found(store, new_pane, write_lines):
+    assert (await store.maintenance.find_newest_time(), await store.maintenance.find_oldest_text_time()) == (None, None)
+    pane = await new_pane()
+    await write_lines(pane, "a", at=100, until=300)
+    assert await store.maintenance.find_newest_time() == 300
+    await store.events.add([Event(at=200, kind="daemon_started")])
+    assert await store.maintenance.find_newest_time() == 300
+    await store.events.add([Event(at=400, kind="daemon_started")])
+    assert (await store.maintenance.find_newest_time(), await store.maintenance.find_oldest_text_time()) == (400, 100)
+
+
+async def test_the_error_of_a_copy_names_the_copy(store, tmp_path):
+    for write in (store.maintenance.write_backup, store.maintenance.write_snapshot):
+        with pytest.raises(StorageError, match=r"nowhere/copy\.db"):
+            await write(str(tmp_path / "nowhere" / "copy.db"))
+
+
+async def test_no_pages_are_released_if_none_are_free(store):
+    assert [step async for step in store.maintenance.release_free_pages()] == []
+
+
+async def test_a_merge_begins_across_all_segments_and_goes_on_in_slices(tmp_path, monkeypatch):
+    class FastClock(SystemClock):
+        at = 0.0
+
+        def monotonic(self):
+            self.at += SLICE_DURATION_S * 0.4
+            return self.at
+
+    store, calls = await Store.open(str(tmp_path / "visor.db"), FastClock()), []
+
+    def merge(table, connection, pages):
+        calls.append((table.name, pages))
+        return len(calls) < 5
+
+    monkeypatch.setattr(IndexedTable, "merge_segments", merge)
+    steps = [step async for step in store.maintenance.merge_indexes()]
+    assert calls == [("block", -16), *[("block", 16)] * 4, ("sighting", -16), ("utterance", -16)]
+    assert steps == [("block", 1), ("block", 2), ("block", 3), ("sighting", 1), ("utterance", 1)]
+    await store.close()

@@ -9,7 +9,9 @@ import pytest
 from termvisor.clock import SystemClock
 from termvisor.errors import BadRequest, NewerDatabase, StorageError
 from termvisor.model.event import Event
+from termvisor.model.maintenance import RestoreSummary
 from termvisor.store import Store
+from termvisor.store.maintenance.backup import read_file_contents
 from termvisor.store.maintenance.restore import inspect_restore, restore_backup
 from termvisor.store.sqlite.database_file import find_latest_version
 
@@ -146,3 +148,39 @@ async def test_backup_with_a_damaged_index_is_rejected(stored_backup, path, copy
     shutil.copy(path, f"{path}.same")
     with pytest.raises(StorageError, match="search index of block does not match"):
         restore_backup(copy, path, AT)
+
+
+async def test_a_file_system_without_hard_links_keeps_the_old_database(stored_backup, path, copy, monkeypatch):
+    def refuse(*_):
+        raise OSError("no hard links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    before = inspect_restore(copy, path)
+    done = restore_backup(copy, path, AT)
+    assert done == RestoreSummary(
+        backup=before.backup,
+        backup_bytes=os.stat(copy).st_size,
+        present=before.present,
+        kept=f"{path}.2026-01-01T120000",
+    )
+    assert (read_file_contents(done.kept), read_file_contents(path)) == (done.present, done.backup)
+
+
+async def test_a_restore_that_was_killed_leaves_nothing_in_the_next(stored_backup, path, copy, tmp_path):
+    for suffix in ("", "-wal", "-shm"):
+        (tmp_path / f"visor.db.restored{suffix}").write_bytes(b"x" * 100)
+    done = restore_backup(copy, path, AT)
+    assert read_file_contents(path) == done.backup
+    assert sorted(os.listdir(tmp_path)) == ["copy.db", "visor.db", "visor.db.2026-01-01T120000"]
+
+
+async def test_an_empty_log_beside_a_backup_is_no_use_of_it(stored_backup, path, copy):
+    Path(f"{copy}-wal").touch()
+    assert inspect_restore(copy, path).backup.lines == 1
+
+
+async def test_every_rejected_backup_has_a_hint(stored_backup, path, copy):
+    for name in (f"{copy}.missing", os.path.dirname(copy), path):
+        with pytest.raises(BadRequest) as error:
+            inspect_restore(name, path)
+        assert error.value.hint == "Name a file that `visor db backup` wrote."

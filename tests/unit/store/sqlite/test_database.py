@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -10,7 +11,8 @@ import apsw
 import pytest
 
 from termvisor.errors import InternalError, NewerDatabase, StorageError
-from termvisor.store.sqlite.database import AUTO_VACUUM_INCREMENTAL, PAGE_SIZE, Database, get_tokenizer
+from termvisor.store.sqlite import database
+from termvisor.store.sqlite.database import AUTO_VACUUM_INCREMENTAL, PAGE_SIZE, Database, DatabaseClosed, get_tokenizer
 from termvisor.store.sqlite.database_file import find_latest_version
 
 
@@ -267,3 +269,84 @@ def test_words_are_letters_and_digits_without_case_and_diacritics():
         *("usage", "limit", "don", "t", "cafe", "src", "main", "rs", "12", "中", "文")
     ]
     assert split("é x") == [(0, 2, "e"), (3, 4, "x")]
+
+
+@pytest.mark.parametrize(("limit", "vacuum"), [(1, 0), (1 << 20, AUTO_VACUUM_INCREMENTAL)])
+async def test_a_large_old_file_is_not_converted(path, monkeypatch, limit, vacuum):
+    await (await Database.open(path)).close()
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as older:
+        older.execute("PRAGMA journal_mode = delete")
+        older.execute("PRAGMA auto_vacuum = 0")
+        older.execute("VACUUM")
+    monkeypatch.setattr(database, "_MAX_PAGES_TO_VACUUM", limit)
+    db = await Database.open(path)
+    assert await db.read(one("PRAGMA auto_vacuum")) == vacuum
+    await db.close()
+
+
+async def test_every_call_of_a_closed_database_raises(path):
+    db = await Database.open(path)
+    await db.close()
+    calls = (
+        lambda: db.write(one("SELECT 1")),
+        lambda: db.write_durably(one("SELECT 1")),
+        lambda: db.read(one("SELECT 1")),
+        db.checkpoint,
+        db.check_files,
+        db.shrink_memory,
+    )
+    for call in calls:
+        with pytest.raises(DatabaseClosed, match="the database is closed"):
+            await call()
+
+
+def test_a_damaged_file_is_reported_when_it_is_opened(tmp_path):
+    (tmp_path / "x.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 20_000)
+    with pytest.raises((apsw.NotADBError, apsw.CorruptError)):
+        database.open_connection(str(tmp_path / "x.db"))
+
+
+async def test_a_durable_write_is_announced_after_it_is_synced(db):
+    seen = []
+
+    def check(connection):
+        seen.append(connection.pragma("synchronous"))
+        return 7
+
+    assert await db.write_durably(check, on_stored=lambda: seen.append("stored")) == 7
+    with pytest.raises(ValueError, match="no"):
+        await db.write_durably(lambda connection: int("no"), on_stored=lambda: seen.append("never"))
+    assert await db.write(lambda connection: connection.pragma("synchronous")) == 1
+    assert seen == [2, "stored"]
+
+
+async def test_an_error_of_a_statement_says_nothing_about_the_disk(db):
+    with pytest.raises(InternalError):
+        await db.write(one("SELECT nothing"))
+    assert db.is_writable()
+
+
+async def test_a_read_that_fails_leaves_no_transaction_open(db):
+    with pytest.raises(InternalError):
+        await db.read(one("SELECT nothing"))
+    await add_server(db)
+    assert await db.read(one("SELECT count(*) FROM server")) == 1
+
+
+async def test_a_locked_database_is_reported(db, path):
+    await db.write(lambda connection: connection.set_busy_timeout(0))
+    with contextlib.closing(apsw.Connection(path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StorageError, match="is locked by another program"):
+            await add_server(db)
+        other.execute("ROLLBACK")
+    await add_server(db)
+    assert db.is_writable()
+
+
+async def test_sizes_count_the_file_and_its_log(db, path):
+    await add_server(db, "x" * 100_000)
+    log_bytes = os.stat(f"{path}-wal").st_size
+    assert await db.measure_sizes() == (os.stat(path).st_size + log_bytes, (log_bytes - 32) // (PAGE_SIZE + 24))
+    await db.close()
+    assert await db.measure_sizes() == (os.stat(path).st_size, 0)

@@ -1,4 +1,5 @@
 import sqlite3
+import struct
 
 import apsw
 import pytest
@@ -131,3 +132,52 @@ def test_older_deliveries_and_votes_keep_their_order():
     assert connection.execute("SELECT id, key, outcome FROM send").fetchall() == [(1, "b", None), (2, "a", "delivered")]
     assert connection.execute("SELECT * FROM voice").fetchall() == [(5, 2, "ann", "deny")]
     assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+def build_frame(number: int, commit: int, version: int, salt: bytes = b"s" * 8, size: int = 512) -> bytes:
+    page = bytearray(size)
+    page[60:64] = version.to_bytes(4, "big")
+    return struct.pack(">II8s8x", number, commit, salt) + bytes(page)
+
+
+LOG_HEADER = struct.pack(">8xI4x8s8x", 512, b"s" * 8)
+
+
+@pytest.mark.parametrize(
+    ("log", "version"),
+    [
+        (LOG_HEADER + build_frame(1, 1, 2), 2),
+        (LOG_HEADER + build_frame(1, 0, 2), 1),
+        (LOG_HEADER + build_frame(1, 0, 2) + build_frame(7, 1, 9), 2),
+        (LOG_HEADER + build_frame(7, 1, 9) + build_frame(1, 1, 3), 3),
+        (LOG_HEADER + build_frame(1, 1, 2) + build_frame(1, 0, 3), 2),
+        (LOG_HEADER + build_frame(1, 1, 2) + build_frame(1, 1, 3, salt=b"o" * 8), 2),
+        (LOG_HEADER + build_frame(7, 1, 9), 1),
+        (LOG_HEADER + build_frame(1, 1, 2)[:80], 1),
+        (LOG_HEADER[:31], 1),
+        (b"", 1),
+    ],
+)
+def test_only_committed_pages_of_the_log_count(tmp_path, log, version):
+    database(tmp_path / "x", "PRAGMA user_version = 1").close()
+    (tmp_path / "x-wal").write_bytes(log)
+    assert read_database_header(str(tmp_path / "x")).version == version
+
+
+def test_a_file_shorter_than_a_header_is_not_a_database(tmp_path):
+    database(tmp_path / "x", "PRAGMA user_version = 1").close()
+    data = (tmp_path / "x").read_bytes()
+    for length, is_database in ((99, False), (100, True)):
+        (tmp_path / "y").write_bytes(data[:length])
+        assert read_database_header(str(tmp_path / "y")).is_database is is_database
+
+
+def test_an_interrupted_migration_can_be_repeated(folder):
+    connection = apsw.Connection(":memory:")
+    (folder / "0002_colour.sql").write_text("ALTER TABLE thing ADD COLUMN colour TEXT; SELECT * FROM nowhere;")
+    with pytest.raises(apsw.SQLError):
+        apply_migrations(connection, str(folder))
+    assert (connection.pragma("user_version"), connection.in_transaction) == (1, False)
+    (folder / "0002_colour.sql").write_text("ALTER TABLE thing ADD COLUMN colour TEXT;")
+    apply_migrations(connection, str(folder))
+    assert connection.pragma("user_version") == 2

@@ -1,7 +1,7 @@
 import apsw
 import pytest
 
-from termvisor.errors import InternalError, StorageError
+from termvisor.errors import BadRequest, InternalError, StorageError
 from termvisor.store.sqlite.error_messages import translate_errors
 
 
@@ -33,3 +33,8 @@ def test_os_error_is_translated():
 def test_other_sqlite_error_is_an_internal_error():
     with pytest.raises(InternalError), translate_errors("/data/visor.db"):
         raise apsw.SQLError("near FROM: syntax error")
+
+
+def test_a_number_that_sqlite_cannot_hold_is_the_callers_mistake():
+    with pytest.raises(BadRequest, match="too large"), translate_errors("/d/visor.db"):
+        apsw.Connection(":memory:").execute("SELECT ?", (1 << 64,))

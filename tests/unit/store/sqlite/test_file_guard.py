@@ -1,6 +1,7 @@
 """Files of an open database that another program deleted, replaced, cut or overwrote."""
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from termvisor.errors import StorageError
 from termvisor.store.sqlite.database import Database
-from termvisor.store.sqlite.file_guard import is_wal_header_intact
+from termvisor.store.sqlite.file_guard import FileGuard, RepairableDamage, is_wal_header_intact
 
 
 @pytest.fixture
@@ -111,3 +112,29 @@ def test_a_log_is_intact_if_it_is_missing_empty_or_has_its_checksum(tmp_path: Pa
     for data in (b"short", bytes.fromhex("377f0682") + bytes(28), b"y" * 32):
         path.write_bytes(data)
         assert not is_wal_header_intact(str(path))
+
+
+def test_only_files_that_were_there_can_be_missed(tmp_path: Path) -> None:
+    path = tmp_path / "visor.db"
+    path.write_bytes(b"x" * 100)
+    guard = FileGuard(str(path))
+    guard.check(100)
+    guard.remember()
+    guard.check(100)
+    (tmp_path / "visor.db-wal").touch()
+    guard.check(100)
+    guard.remember()
+    (tmp_path / "visor.db-wal").unlink()
+    with pytest.raises(RepairableDamage, match="-wal was deleted"):
+        guard.check(100)
+
+
+@pytest.mark.parametrize(("size", "needed", "is_cut"), [(100, 200, False), (99, 99, False), (99, 100, True)])
+def test_a_file_is_cut_if_it_is_shorter_than_before_and_than_needed(tmp_path: Path, size, needed, is_cut) -> None:
+    path = tmp_path / "visor.db"
+    path.write_bytes(b"x" * 100)
+    guard = FileGuard(str(path))
+    guard.remember()
+    os.truncate(path, size)
+    with pytest.raises(StorageError, match="was cut from 100 to 99") if is_cut else contextlib.nullcontext():
+        guard.check(needed)

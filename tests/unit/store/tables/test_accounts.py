@@ -1,6 +1,6 @@
 """Stored status of accounts."""
 
-from termvisor.model.agent.account import Account, Allowance
+from termvisor.model.agent.account import Account, AccountStatus, Allowance
 
 WORK = Account(service="openai", name="work", email="me@example.org", env_file="/hush")
 PLAY = Account(service="openai", name="play")
@@ -41,3 +41,20 @@ async def test_credentials_are_not_stored(store):
     rows = await store._db.read(lambda connection: repr(list(connection.execute("SELECT * FROM account"))))
     assert "hush" not in rows
     assert "example" not in rows
+
+
+async def test_a_use_is_recorded_and_changes_nothing_else(store):
+    await store.accounts.record_use(WORK, 5)
+    await store.accounts.record_use(WORK, 4)
+    assert await store.accounts.list_statuses([WORK]) == [AccountStatus(account=WORK, last_used_at=5)]
+
+
+async def test_long_texts_of_other_programs_are_cut(store):
+    long = Allowance(span="s" * 50, percent_remaining=1, resets_at=9, checked_at=5, source="o" * 120 + "\ud800")
+    await store.accounts.record_allowances(WORK, [long])
+    await store.accounts.record_check(WORK, 4, "p" * 600)
+    (status,) = await store.accounts.list_statuses([WORK])
+    assert (status.checked_at, status.trouble) == (5, "p" * 500)
+    assert [(len(one.span), len(one.source)) for one in status.allowances] == [(40, 100)]
+    await store.accounts.record_allowances(PLAY, [])
+    assert (await store.accounts.list_statuses([PLAY]))[0].checked_at is None

@@ -6,8 +6,9 @@ import pytest
 from termvisor.errors import InternalError
 from termvisor.model.agent.agent_process import AgentExited, OutputMissed, PaneClosed, TargetReachability
 from termvisor.model.agent.session import AgentSession
-from termvisor.model.agent.signal import FlagUpdate, ProcessHint
+from termvisor.model.agent.signal import FlagUpdate, ProcessHint, ReadPosition
 from termvisor.model.agent.state import AgentState, StateProjection
+from termvisor.model.detection.detection import Detection
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, RuntimeId, SignalId
 from termvisor.model.terminal.pane import LOCAL
@@ -16,6 +17,7 @@ from termvisor.store.tables.agent_facts import (
     FactBatch,
     FactCheckpoint,
     PublishedState,
+    StoredAgentState,
     decode_fact,
     encode_fact,
     get_fact_time,
@@ -120,3 +122,39 @@ async def test_retention_deletes_facts_only_up_to_the_checkpoint(store):
 async def test_without_a_checkpoint_no_fact_is_deleted(store):
     await store.agent_facts.add(FactBatch(facts=[*enumerate(FACTS, 1)]))
     assert sum([count async for _, count in store.maintenance.delete_older_rows(1 << 60, SIGNAL_TABLES)]) == 0
+
+
+async def test_all_that_a_daemon_restores_is_stored(store, new_pane):
+    pane = await new_pane()
+    running = build_agent_state(pane)
+    state = msgspec.structs.replace(running.projection.state, runtime=RuntimeId(2))
+    projection = msgspec.structs.replace(running.projection, state=state)
+    exited = PublishedState(projection=projection, began_at=50, ended_at=90)
+    bookmark = ReadPosition(runtime=ONE, watch="notes", body=b"17")
+    batch = FactBatch(facts=[(1, FACTS[0])], states=[running, exited], bookmarks=[bookmark], marks={"hook": (1, 2)})
+    assert await store.agent_facts.add(batch) == []
+    assert await store.agent_facts.load_state() == StoredAgentState(
+        last_fact=1, last_runtime=2, marks={"hook": (1, 2)}, bookmarks=(bookmark,), states=(running.projection,),
+        exited=(exited,),
+    )  # fmt: skip
+    await store.agent_facts.add(FactBatch(states=[build_agent_state(pane, version=2, ended_at=500)]))
+    assert (await store.agent_facts.load_state()).bookmarks == ()
+
+
+async def test_a_checkpoint_and_a_position_replace_the_previous_ones(store):
+    for number in (1, 2):
+        copy = FactCheckpoint(fact=number, at=number, value=number)
+        await store.agent_facts.add(FactBatch(facts=[(number, FACTS[1])], marks={"hook": (0, number)}, copy=copy))
+    assert await store.agent_facts.load_state() == StoredAgentState(
+        copy=msgspec.msgpack.encode(2), checkpoint_fact=2, last_fact=2, marks={"hook": (0, 2)}
+    )
+
+
+async def test_events_and_detections_of_a_batch_are_returned_in_order(store, new_pane):
+    pane = await new_pane()
+    found = Detection(at=5, type="usage.reached", rule="r", pane=pane, source="signal", key="k")
+    batch = FactBatch(events=[Event(at=5, kind="agent_began", pane=pane)], detections=[found, found])
+    assert [(event.id, event.kind) for event in await store.agent_facts.add(batch)] == [
+        (1, "agent_began"),
+        (2, "usage.reached"),
+    ]

@@ -156,3 +156,12 @@ async def test_entries_of_an_older_version_stay_unchanged_and_verifiable(store, 
     await store.audit.add([build_entry(2, undoes="c1")])
     assert await store.audit.verify() is None
     assert [one.undoes for one in await store.audit.list()] == ["", "c1"]
+
+
+async def test_an_entry_that_was_read_is_stored_like_a_new_one(store):
+    (first,) = await store.audit.add([build_entry(1)])
+    again, other = await store.audit.add([first, build_entry(1)])
+    assert (first.id, first.previous, again.id, again.previous) == (1, "", 2, first.hash)
+    assert msgspec.structs.replace(again, id=0, previous="", hash="") == build_entry(1)
+    assert other.previous == again.hash
+    assert await store.audit.verify() is None

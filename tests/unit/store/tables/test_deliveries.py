@@ -49,3 +49,14 @@ async def test_outcome_is_final(store, pane):
 
 async def test_unknown_key_is_not_found(store):
     assert await store.deliveries.find_by_key("nobody") is None
+
+
+async def test_a_delivery_is_stored_whole_and_found_by_its_action(store, pane):
+    send = DeliveryRecord(key="k", correlation="c", pane=pane, action_hash="h", text_hash="t", begun_at=5)
+    assert await store.deliveries.begin(send, build_entry(5)) is None
+    begun = replace(send, step_at=5)
+    assert await store.deliveries.list_open() == [begun]
+    assert await store.deliveries.find_by_correlation("c") == begun
+    assert await store.deliveries.find_by_correlation("other") is None
+    await store.deliveries.end("k", "delivered", "seen", build_entry(7, stage="outcome"))
+    assert await store.deliveries.find_by_key("k") == replace(begun, step_at=7, status="delivered", why="seen")

@@ -8,8 +8,10 @@ from termvisor.model.terminal.output import TextBlock
 from termvisor.model.terminal.search_query import SearchQuery
 from termvisor.search import search
 from termvisor.store import EpochUpdate, Store
+from termvisor.store.sqlite.database import Connection
+from termvisor.store.tables import derived_text
 from termvisor.store.tables.derived_text import DerivedText
-from termvisor.store.tables.pipeline_commit import StreamDetection
+from termvisor.store.tables.output import StreamDetection
 
 WRONG = (("ls?2004l", "a\x1b[0m", "b"), ("c", "d"))
 RIGHT = ("ls", "a", "b", "c", "new", "d", "end")
@@ -147,3 +149,56 @@ async def test_an_epoch_that_goes_on_continues_in_the_right_state(scene: Scene):
     await scene.store.derived_text.replace([text, DerivedText(scene.pane, scene.epochs[0])])
     epochs = await scene.store.output.list_open_epochs()
     assert [(epoch.committed, epoch.carry) for epoch in epochs] == [(30, b""), (20, b"right"), (30, b"")]
+
+
+async def read_blocks(scene: Scene) -> list[tuple]:
+    query = 'SELECT id, first_line, line_count, start, "end", at, until, source, text FROM block WHERE epoch = ?'
+    return await scene.store._db.read(lambda connection: list(connection.execute(query, (scene.epochs[1],))))
+
+
+async def test_merged_blocks_cover_the_bytes_and_times_of_all(scene: Scene):
+    await scene.replace(*((line,) for line in RIGHT[:3]), edges=EDGES)
+    assert await read_blocks(scene) == [
+        (2, 13, 1, 0, 10, 0, 1, "screen", "shown"),
+        (3, 14, 2, 0, 20, 0, 11, "stream", "ls\na"),
+        (4, 16, 1, 20, 30, 20, 21, "stream", "b"),
+    ]
+
+
+async def test_a_command_before_all_kept_lines_moves_to_the_first_of_them(scene: Scene):
+    await scene.store._db.write(
+        lambda connection: [
+            connection.execute("INSERT INTO block_fts (block_fts, rowid, text, pane)"
+                               " SELECT 'delete', id, text, pane FROM block_indexed WHERE id <= 1"),
+            connection.execute("DELETE FROM block WHERE id <= 1"),
+        ]
+    )  # fmt: skip
+    await scene.replace(RIGHT, edges=EDGES)
+    assert (await scene.read_outputs())[0] == []
+    first, *_ = await scene.store.commands.list(pane=scene.pane)
+    lines = await scene.store.output.read_lines(scene.pane, limit=1, after=0)
+    assert (first.first_line, first.last_line) == (lines[0].number, lines[0].number - 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(1, 100), (3, 100), (4, 101), (5, 102), (6, 110), (9, 110), (10, 111), (11, 120)],
+)
+def test_a_line_that_is_gone_moves_to_the_next_one_that_was_kept(old, new):
+    connection = Connection(":memory:")
+    connection.execute("CREATE TABLE pane (id, next_line); INSERT INTO pane VALUES (1, 120)")
+    replacer = derived_text._TextReplacer(connection, 1, {})
+    replacer._runs = [derived_text._NumberedRun(3, 3, 100), derived_text._NumberedRun(9, 2, 110)]
+    assert replacer._find_number(old) == new
+
+
+async def test_each_of_two_commands_in_an_epoch_keeps_its_own_output(scene: Scene):
+    epoch = scene.epochs[1]
+    second = CommandUpdate(start=15, end=25, started_at=1, ended_at=2, exit_code=0, status="finished")
+    await scene.store.output.commit([EpochUpdate(pane=scene.pane, epoch=epoch, committed=30, commands=(second,), edges=(
+        (CommandBoundary(15, 0, False), 0), (CommandBoundary(15, 0, True), 0),
+    ))])  # fmt: skip
+    edges = [(5, False, 1), (5, True, 3), (15, False, 4), (15, True, 6)]
+    await scene.replace(RIGHT, edges=tuple((CommandBoundary(start, 0, end), count) for start, end, count in edges))
+    outputs = await scene.read_outputs()
+    assert sorted(outputs) == [["a", "b"], ["new", "d"], ["one"], ["two"]]

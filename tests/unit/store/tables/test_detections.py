@@ -238,3 +238,13 @@ async def test_old_detections_are_deleted_by_their_last_time(store, new_pane):
         lambda connection: delete_old_rows(connection, DeletionProgress(aged, 200 * NS), lambda: False)
     )
     assert (swept.deleted, [one.key for one in await list_detections(store)]) == (1, ["other"])
+
+
+async def test_unhandled_detections_after_an_event_are_listed_oldest_first(store, new_pane):
+    pane = await new_pane()
+    detections = [build_detection(pane, 100 * number, key=str(number)) for number in (1, 2, 3, 4)]
+    events = await store.detections.add(detections)
+    await store.detections.handle(events[2].id, DetectionHandling(at=1, by="person:1"))
+    found = await store.detections.list_unhandled(after=events[0].id)
+    assert [one.event for one in found] == [events[1].id, events[3].id]
+    assert [one.event for one in await store.detections.list_unhandled(limit=1)] == [events[0].id]

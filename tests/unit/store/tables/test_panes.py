@@ -7,6 +7,7 @@ from termvisor.model.ids import PaneId
 from termvisor.model.terminal.output import Gap
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.store import Store
+from termvisor.store.tables.panes import StoredPane
 
 SERVER = ServerInstance("local", "/tmp/tmux-1/default", 100, 5000)
 PANE = PaneInstance(SERVER, "%1")
@@ -104,3 +105,33 @@ async def test_one_pane_is_found_by_its_number_also_after_it_ended(store):
     await store.panes.mark_gone(number, at=30)
     assert await store.panes.find(number) == (await store.panes.list_panes(include_gone=True))[1]
     assert await store.panes.find(PaneId(99)) is None
+
+
+async def test_the_highest_number_of_a_server_is_known(store):
+    assert await store.panes.find_highest_mux_number(SERVER) is None
+    for name in ("%9", "%10", "%2"):
+        await store.panes.find_or_add(replace(PANE, mux_id=name), FACTS, at=10)
+    other = replace(SERVER, pid=101)
+    await store.panes.find_or_add(PaneInstance(other, "%77"), FACTS, at=10)
+    assert (await store.panes.find_highest_mux_number(SERVER), await store.panes.find_highest_mux_number(other)) == (
+        10,
+        77,
+    )
+
+
+async def test_panes_that_came_and_went_are_stored_once_with_a_gap(store):
+    await store.panes.find_or_add(PANE, FACTS, at=10)
+    for _ in range(2):
+        await store.panes.add_missed(SERVER, ["%1", "%2"], since=20, at=30)
+    known, missed = await store.panes.list_panes(include_gone=True)
+    assert (known.instance, known.gone_at, known.gaps) == (PANE, None, 0)
+    assert missed == StoredPane(
+        id=2,
+        instance=PaneInstance(SERVER, "%2"),
+        facts=PaneFacts(mux_id="%2", pid=0, dead=True),
+        first_seen_at=20,
+        gone_at=30,
+        gaps=1,
+    )
+    (gap,) = await store.output.list_gaps()
+    assert (gap.pane, gap.cause, gap.start_at, gap.end_at) == (2, "link_down", 20, 30)

@@ -1,5 +1,7 @@
 """A pane has one active reservation at a time."""
 
+from msgspec.structs import replace
+
 from termvisor.clock import SystemClock
 from termvisor.model.action.approval import Reservation
 from termvisor.store import Store
@@ -39,3 +41,23 @@ async def test_stored_and_new_reservations_are_found_after_a_restart(tmp_path):
     await store.reservations.hold(Reservation(pane=pane, owner="you", at=60, expires_at=90))
     assert (await store.reservations.find_for_pane(pane, 70)).owner == "you"
     await store.close()
+
+
+async def test_a_reservation_is_stored_whole_and_never_shortened(store, new_pane):
+    pane, other = await new_pane("%1"), await new_pane("%2")
+    mine = Reservation(id=1, pane=pane, owner="me", at=10, expires_at=50)
+    assert await store.reservations.hold(replace(mine, id=0)) == mine
+    assert await store.reservations.hold(replace(mine, id=0, at=20, expires_at=30)) == mine
+    assert await store.reservations.hold(replace(mine, id=0, owner="you", at=20, expires_at=90)) == mine
+    assert await store.reservations.list(49) == [mine]
+    assert await store.reservations.list(50) == []
+    assert await store.reservations.find_for_pane(other, 20) is None
+
+
+async def test_a_later_reservation_of_another_pane_is_found_too(store, new_pane):
+    pane, other = await new_pane("%1"), await new_pane("%2")
+    assert await store.reservations.find_for_pane(pane, 5) is None
+    for one, until in ((pane, 90), (other, 50)):
+        await store.reservations.hold(Reservation(pane=one, owner="me", at=10, expires_at=until))
+    assert (await store.reservations.find_for_pane(pane, 89)).pane == pane
+    assert await store.reservations.find_for_pane(pane, 90) is None

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import EpochId, ScreenId
 from termvisor.model.terminal.screen import CapturedScreen, Screen, ScreenRow
 from termvisor.store import Store
@@ -126,3 +127,30 @@ async def test_baseline_screen_is_read_back_for_its_pane(store, new_pane):
     await store.baseline_screens.save(epoch, screen)
     assert await store.baseline_screens.find_by_pane(pane) == {epoch: screen}
     assert await store.baseline_screens.find_by_pane(other) == {}
+
+
+async def test_the_shown_matches_of_an_epoch_are_read_back(store, pane):
+    epoch = await store.output.open_epoch(pane, "pipe", 5)
+    assert await store.sightings.read_shown_matches(epoch) == b""
+    await store.sightings.add([replace(build_capture(pane, 10), shown_matches=b"seen")])
+    await store.sightings.add([build_capture(pane, 11)])
+    assert await store.sightings.read_shown_matches(epoch) == b"seen"
+
+
+async def test_a_detection_refers_to_its_screen_and_row(store, pane):
+    found = Detection(at=10, type="a.b", rule="r", pane=pane, source="screen", key="k", evidence={"x": 1})
+    capture = build_capture(pane, 10, "hello", "other")
+    first = replace(capture, found=((capture.rows[1].fold, found),))
+    (stored,) = await store.sightings.add([first])
+    assert [event.kind for event in stored.events] == ["a.b"]
+    assert (await store.detections.find(stored.events[0].id)).evidence == {"x": 1, "screen": 1, "sighting": 2}
+    (again,) = await store.sightings.add([first])
+    assert (again.screen, again.events) == (2, ()), "a match is a reason to store the screen, and no second event"
+
+
+async def test_a_baseline_screen_replaces_the_previous_one_of_its_epoch(store, pane):
+    epoch = await store.output.open_epoch(pane, "pipe", 5)
+    screen = Screen(pane=pane, rows=("a\nb \ud800",), width=9, height=1, at=5)
+    await store.baseline_screens.save(epoch, replace(screen, rows=("old",)))
+    await store.baseline_screens.save(epoch, screen)
+    assert await store.baseline_screens.find_by_pane(pane) == {epoch: replace(screen, rows=("a b ?",))}

@@ -1,5 +1,6 @@
 import pytest
 
+from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import EpochId
 from termvisor.model.terminal.output import TextBlock
 from termvisor.model.terminal.screen import CapturedScreen, Screen, ScreenRow
@@ -135,3 +136,36 @@ async def test_blocks_of_baseline_screens_have_id_ranges(store, new_pane):
     )
     await store.output.commit([EpochUpdate(pane=pane, epoch=epoch, committed=1, blocks=blocks)])
     assert await store.read(lambda reading: reading.list_screen_id_ranges()) == [(4, 4), (1, 2)]
+
+
+async def test_lines_of_detections_are_found(store, new_pane):
+    pane = await new_pane()
+    known = {"at": 1, "pane": pane, "source": "stream"}
+    await store.detections.add(
+        [
+            Detection(type="usage.low", rule="r1", severity="info", context="a1\na2", **known),
+            Detection(type="usage.reached", rule="r2", severity="error", context="b1\nb2", **known),
+            Detection(type="auth.required", rule="r3", severity="info", context="c", **known),
+            Detection(type="usage.empty", rule="r4", severity="info", context="", **known),
+        ]
+    )
+    expected = {
+        ("event", "usage.*", 9): ["b2", "a2"],
+        ("event", "usage.*", 1): ["b2"],
+        ("rule", "r2", 9): ["b2"],
+        ("severity", "error", 9): ["b2"],
+        ("severity", "info", 9): ["c", "b2", "a2"],
+        ("rule", "nothing", 9): [],
+    }
+    found = await store.read(lambda reading: {asked: reading.find_detected_lines(*asked) for asked in expected})
+    assert found == {asked: [(pane, line) for line in lines] for asked, lines in expected.items()}
+
+
+async def test_a_pane_that_was_ever_seen_is_known(store, new_pane):
+    pane = await new_pane()
+    seen = await store.read(lambda reading: [reading.has_pane(number) for number in (pane, pane + 1, 1 << 70)])
+    assert seen == [True, False, False]
+
+
+async def test_a_message_that_was_deleted_has_no_lines(store):
+    assert await store.read(lambda reading: reading.read_message_lines_around(99, 0, 2)) == ((), ())

@@ -96,3 +96,35 @@ async def test_an_uncertain_key_press_fails_the_run(errors):
     notification = scene.gate.executed[-1]
     assert isinstance(notification, Notify)
     assert notification.text.startswith("Perhaps it is answered")
+
+
+@pytest.mark.parametrize(
+    ("errors", "choices"),
+    [
+        ([Conflict("another dialog", details={"why": "dialog_changed"})], []),
+        ([Refused("no", details={"why": "denied"}), Conflict("another dialog", details={"why": "dialog_changed"})], []),
+        ([Refused("expired", details={"why": "expired"})], []),
+    ],
+)
+async def test_a_choice_that_is_not_taken_leaves_the_dialog_open(errors, choices):
+    scene = build_scene()
+    message = errors[-1].message
+    scene.gate.errors = errors
+    run = await run_workflow(scene)
+    assert (run.status, run.why, list_choices(scene)) == ("completed", f"not answered: {message}", choices)
+    assert [one.text for one in scene.gate.executed] == [
+        f"Its dialog stands: {message}. `visor attach {scene.pane}` shows it."
+    ]
+
+
+async def test_the_dialog_of_another_agent_gets_no_denial():
+    scene = build_scene()
+    real = scene.gate.run
+
+    async def run_action(action, actor, preconditions):
+        scene.pane_observer.change_pane(scene.pane, runtime=RuntimeId(5))
+        return await real(action, actor, preconditions)
+
+    scene.gate.run, scene.gate.errors = run_action, [Refused("no", details={"why": "denied"})]
+    run = await run_workflow(scene)
+    assert (run.why, scene.gate.executed) == ("it was answered at the pane", [])

@@ -2,10 +2,10 @@
 
 import pytest
 
-from termvisor.errors import Refused
+from termvisor.errors import NeedsApproval, Refused
 from termvisor.model.action.action import AskPerson, Notify, get_action_kind
 from termvisor.model.ids import RuntimeId
-from termvisor.model.workflow import RunId
+from termvisor.model.workflow import Run, RunId
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.builtin.handle_auth_required import WORKFLOW
 from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
@@ -197,3 +197,46 @@ async def test_the_workflow_never_types_anything():
         add_auth_detection(scene)
         await wait_until_ended(scene)
     assert {get_action_kind(action) for action in scene.gate.executed} == {"notify", "ask_person"}
+
+
+async def test_a_login_that_is_never_seen_is_reported():
+    scene = build_scene()
+    async with run_engine(scene):
+        add_auth_detection(scene, "auth.required", rule="signal.auth_needed", source="signal", captures={})
+        await advance_time(scene, 5.0, times=10)
+        scene.pane_observer.change_pane(scene.pane, state="running")
+        run = await wait_until_ended(scene)
+    assert (run.status, run.why) == ("completed", "codex still needs a login")
+
+
+async def test_a_run_of_a_person_asks_for_the_login_itself():
+    scene = build_scene()
+    scene.gate.after_action = log_in_after_approval(scene)
+    add_auth_detection(scene)
+    async with run_engine(scene) as engine:
+        await engine.start_run(
+            Run(workflow="handle_auth_required", origin="person", pane=scene.pane, at=1, correlation="c", mode="on")
+        )
+        run = await wait_until_ended(scene)
+    assert (run.why, [type(one) for one in scene.gate.executed]) == (
+        "codex is logged in, and idle",
+        [Notify, AskPerson],
+    )
+
+
+async def test_a_question_that_nobody_answers_leaves_a_plan():
+    scene = build_scene()
+    real = scene.gate.run
+
+    async def run_action(action, actor, preconditions):
+        if isinstance(action, AskPerson):
+            raise NeedsApproval("late")
+        return await real(action, actor, preconditions)
+
+    scene.gate.run = run_action
+    async with run_engine(scene):
+        add_auth_detection(scene)
+        await advance_time(scene, 1.0, times=3)
+        run = scene.runs.stored_runs[RunId(1)]
+        assert run.status == "paused"
+        assert "nobody answered while the code was good" in run.plan

@@ -8,7 +8,7 @@ from termvisor.model.ids import RuntimeId
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.builtin.handle_compaction import REFRESH_PROMPTS, WORKFLOW
 from termvisor.workflows.results import PreferenceValues
-from tests.unit.workflows.running_engine import run_engine, wait_until_ended
+from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
 
 RUNTIME = RuntimeId(4)
 ROW = "  ⎿  Compacted (ctrl+o to see full summary)"
@@ -118,3 +118,16 @@ async def test_a_prompt_without_an_effect_fails_the_run():
     assert (run.status, run.why) == ("failed", "the prompt was sent, but the agent did not start to work")
     (failed,) = [step for step in scene.runs.steps_by_run[1].values() if step.status == "failed"]
     assert failed.kind == "wait_for"
+
+
+async def test_an_agent_that_never_settles_is_prompted_after_a_while():
+    scene = build_scene()
+    async with run_engine(scene):
+        scene.add_detection(context=ROW, runtime=RUNTIME, agent="claude_code", source="screen")
+        for _ in range(21):
+            scene.services.print_lines(scene.pane, "working")
+            await advance_time(scene)
+        run = await wait_until_ended(scene)
+    assert (run.status, len(scene.gate.executed)) == ("completed", 1)
+    notes = [step.given for step in scene.runs.steps_by_run[1].values() if step.kind == "note"]
+    assert notes == ['{"text":"the agent goes on working","type":"note"}']

@@ -1,6 +1,7 @@
 """A usage limit: a plan at once, nothing typed before its end, and then one prompt."""
 
 import pytest
+from msgspec import structs
 
 from termvisor.clock import NS
 from termvisor.errors import Conflict, NeedsApproval
@@ -468,3 +469,85 @@ def test_unknown_values_are_stated_in_the_plan(facts, part):
 )
 def test_a_duration_is_formatted_with_its_two_largest_units(seconds, words):
     assert format_duration(seconds * NS) == words
+
+
+async def test_a_person_who_resumes_early_overrides_the_reset_time():
+    limit = LimitScene("claude_code", screen=(f"● Usage limit reached · {AUTO_CONTINUE_TEXT} 10:54pm",))
+    async with run_engine(limit.scene) as engine:
+        limit.add_detection_of_limit()
+        run = await limit.wait_for_status("paused")
+        await engine.resume(run.id, "human:1")
+        assert (await wait_until_ended(limit.scene)).status == "completed"
+    assert limit.sent_inputs == ["proceed."]
+
+
+@pytest.mark.parametrize(("moved", "is_extended"), [(59, False), (60, False), (61, True)])
+async def test_a_reset_time_within_the_current_minute_is_no_later_one(moved, is_extended):
+    limit = LimitScene()
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        due = (await limit.wait_for_status("paused")).due_at
+        limit.set_facts(resets_at=due + moved * NS)
+        await limit.scene.clock.advance((due - limit.scene.clock.now()) / NS)
+        await advance_time(limit.scene, 0.0, 5)
+        assert limit.sent_inputs == ([] if is_extended else ["proceed."])
+
+
+@pytest.mark.parametrize(
+    ("facts", "text", "is_own"),
+    [
+        ({"screen": (AUTO_CONTINUE_TEXT,)}, "running", True),
+        ({"screen": (AUTO_CONTINUE_TEXT,)}, "idle", False),
+        ({"screen": ()}, "running", False),
+        ({"screen": (AUTO_CONTINUE_TEXT,), "resets_at": None}, "running", False),
+    ],
+)
+@pytest.mark.parametrize("early", [59, 61])
+async def test_only_an_agent_at_its_own_reset_time_continued_by_itself(facts, text, is_own, early):
+    limit = LimitScene("claude_code", **facts)
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        await limit.wait_for_status("paused")
+        await limit.scene.clock.advance((limit.ends_at - limit.scene.clock.now()) / NS - early)
+        limit.set_facts(**{"state": "running"} if text == "running" else {"runtime": RuntimeId(5)})
+        run = await wait_until_ended(limit.scene)
+    assert (run.status == "completed") == (is_own and early < 60)
+    assert limit.sent_inputs == []
+
+
+async def test_a_run_that_was_paused_too_often_ends():
+    limit = LimitScene()
+
+    async def run_action(action, actor, preconditions):
+        await limit.scene.clock.sleep(1.0)
+        raise NeedsApproval("expired", details={"question": 3})
+
+    limit.scene.gate.run = run_action
+    async with run_engine(limit.scene) as engine:
+        limit.add_detection_of_limit()
+        for _ in range(20):
+            run = await limit.wait_for_status("paused")
+            await engine.resume(run.id, "human:1")
+            await advance_time(limit.scene, 1.0, 2)
+        run = await wait_until_ended(limit.scene)
+    assert (run.status, run.why) == ("cancelled", "it was paused 20 times")
+
+
+async def test_another_agent_in_the_pane_is_left_alone():
+    limit = LimitScene(runtime=RuntimeId(5))
+    limit.scene.registry = WorkflowScene(structs.replace(WORKFLOW, outlives_agent=True)).registry
+    async with run_engine(limit.scene):
+        limit.add_detection_of_limit()
+        run = await wait_until_ended(limit.scene)
+    assert (run.status, run.why, limit.sent_inputs) == ("cancelled", "another agent runs in the pane", [])
+
+
+async def test_an_agent_that_exited_without_a_session_is_not_resumed():
+    limit = LimitScene("", runtime=None, state="unknown", resets_at=None, activity="prompt", resume=())
+    async with run_engine(limit.scene) as engine:
+        limit.add_detection_of_limit(agent="codex")
+        run = await limit.wait_for_status("paused")
+        await engine.resume(run.id, "human:1")
+        run = await wait_until_ended(limit.scene)
+    assert (run.status, limit.sent_inputs) == ("cancelled", [])
+    assert run.why == "the agent has exited, and how to resume its session is not known"

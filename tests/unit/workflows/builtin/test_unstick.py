@@ -114,3 +114,34 @@ def test_the_summary_is_short_and_a_nudge_is_one_line():
     assert len(shown.splitlines()) == 13
     assert max(map(len, shown.splitlines())) <= 120
     assert "\n" not in render_nudge("3", ("a.py:1: x", "b.py:2: y"))
+
+
+@pytest.mark.parametrize("mode", ["on", "ask"])
+async def test_a_screen_without_names_is_shown_as_it_is(mode):
+    scene = build_scene(mode, screen=("Thinking",))
+    run = await run_workflow(scene)
+    assert (run.status, scene.code_search.requested_names) == ("completed", [])
+    shown = scene.gate.executed[0]
+    text = shown.question if isinstance(shown, AskPerson) else shown.text
+    assert text.endswith("Thinking\ncode: the screen shows no names of code")
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        ({"agent": ""}, "its agent has exited"),
+        ({"runtime": RuntimeId(5)}, "its agent exited"),
+        ({"state": "idle"}, "the agent is idle now"),
+    ],
+)
+async def test_an_agent_that_is_no_longer_stuck_is_left_alone(facts, why):
+    scene = build_scene(**facts)
+    run = await run_workflow(scene)
+    assert (run.status, run.why, scene.gate.executed) == ("cancelled", why, [])
+
+
+async def test_a_nudge_without_a_reaction_is_queued():
+    scene = build_scene()
+    scene.gate.after_action = lambda action: None
+    run = await run_workflow(scene)
+    assert (run.status, run.why) == ("completed", "the nudge was sent; the agent has queued it")

@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from termvisor.clock import NS
-from termvisor.errors import Conflict, NotDone, Refused, StaleSnapshot, Unavailable, WorkflowNotFound
+from termvisor.errors import Conflict, MuxError, NotDone, Refused, StaleSnapshot, Unavailable, WorkflowNotFound
 from termvisor.model.action.approval import Approval
 from termvisor.model.event import Event
 from termvisor.model.workflow import Run, RunId
@@ -613,3 +613,68 @@ async def test_the_first_reason_to_stop_a_run_counts():
         scene.modes.modes["refresh"] = "off"
         run = await wait_until_ended(scene)
     assert (run.status, run.why) == ("cancelled", f"pane {scene.pane} no longer exists")
+
+
+async def test_a_run_waits_for_a_slot_after_a_sleep():
+    async def sleeps(context: Context) -> None:
+        await context.sleep(5)
+        await context.note("awake")
+
+    async def works(context: Context) -> None:
+        await context.wait_for(WaitFor(signal="go", timeout=60))
+
+    scene = WorkflowScene(build_workflow(sleeps, takes_pane=False), build_workflow(works, "busy", takes_pane=False))
+    scene.max_concurrent = 1
+    async with run_engine(scene) as engine:
+        sleeper = await engine.start_run(build_manual_run(scene))
+        busy = await engine.start_run(build_manual_run(scene, "busy"))
+        await advance_time(scene, 1.0, 8)
+        assert scene.runs.stored_runs[sleeper.id].status == "waiting"
+        await engine.send_signal(busy.id, "go", "", "human:1")
+        assert (await wait_until_ended(scene, sleeper.id)).status == "completed"
+
+
+async def test_a_pane_that_cannot_be_observed_does_not_keep_a_run_from_starting(monkeypatch):
+    scene = WorkflowScene(build_workflow(greets))
+    real, errors = scene.pane_observer.observe, [MuxError("no answer")]
+
+    async def observe(pane, lines):
+        if errors:
+            raise errors.pop()
+        return await real(pane, lines)
+
+    monkeypatch.setattr(scene.pane_observer, "observe", observe)
+    async with run_engine(scene):
+        scene.add_detection()
+        assert (await wait_until_ended(scene)).status == "completed"
+
+
+async def test_a_completed_run_without_a_text_is_handled_as_completed():
+    async def works(_context: Context) -> None:
+        return None
+
+    scene = WorkflowScene(build_workflow(works))
+    async with run_engine(scene):
+        found = scene.add_detection()
+        await wait_until_ended(scene)
+    assert scene.detections.handling_by_event[found.event].action == "completed"
+
+
+async def test_a_queued_run_that_a_person_pauses_does_not_start_when_its_pane_is_free():
+    async def waits(context: Context) -> None:
+        await context.wait_for(WaitFor(signal="go", timeout=600))
+
+    scene = WorkflowScene(build_workflow(waits))
+    async with run_engine(scene) as engine:
+        one = await engine.start_run(build_manual_run(scene))
+        two = await engine.start_run(build_manual_run(scene))
+        await advance_time(scene)
+        await engine.pause(two.id, "later")
+        await engine.send_signal(one.id, "go", "", "human:1")
+        await wait_until_ended(scene, one.id)
+        await advance_time(scene, 1.0, 3)
+        assert (scene.runs.stored_runs[two.id].status, scene.runs.stored_runs[two.id].why) == ("paused", "held: later")
+        assert two.id not in scene.runs.steps_by_run
+        await engine.resume(two.id, "human:1")
+        await engine.send_signal(two.id, "go", "", "human:1")
+        assert (await wait_until_ended(scene, two.id)).status == "completed"

@@ -139,3 +139,52 @@ def test_the_remaining_wait_is_computed_from_the_journal_and_never_grows(now, re
         compute_remaining_seconds(StepExecution(run=RUN, step=RunStep(number=0, kind="wait_for", at=0)), 60.0, now)
         == remains
     )
+
+
+async def test_a_storage_error_leaves_the_step_open_and_closes_the_run():
+    effects, runs, _, _ = build_calls(StorageError("disk full"), StorageError("another"))
+    for _ in range(2):
+        with pytest.raises(StorageError, match="disk full"):
+            await effects.execute(KEYS)
+    assert [step.status for step in await runs.list_steps(RUN.id)] == ["running"]
+    assert effects.closed_by.message == "disk full"
+    effects.close("a person cancelled it")
+    assert effects.closed_by.message == "disk full", "the first reason counts"
+
+
+async def test_only_reasons_that_pass_by_themselves_are_retried():
+    effects, runs, _, _ = build_calls(NotDone("no", details={"status": "refused", "why": "dialog_open"}))
+    with pytest.raises(NotDone):
+        await effects.execute(KEYS)
+    assert [(step.status, step.attempt, step.why) for step in await runs.list_steps(RUN.id)] == [("failed", 1, "no")]
+    busy = NotDone("busy", details={"status": "refused", "why": "human_typing"})
+    effects, runs, _, clock = build_calls(busy, ActionStepResult(status="done"))
+    task = asyncio.create_task(effects.execute(KEYS))
+    await let_tasks_run()
+    assert [(step.status, step.why) for step in await runs.list_steps(RUN.id)] == [("retry", "human_typing: busy")]
+    await clock.advance(0.9)
+    assert not task.done()
+    await clock.advance(0.1)
+    assert (await task).status == "done"
+    assert [(step.status, step.attempt) for step in await runs.list_steps(RUN.id)] == [("completed", 2)]
+
+
+async def test_an_open_step_is_skipped_with_its_reason():
+    steps = [
+        RunStep(number=0, kind="now", given='{"type":"now"}', status="completed", at=0),
+        RunStep(number=1, kind="note", status="retry", at=0),
+    ]
+    effects, runs, _, clock = build_calls(steps=steps)
+    await effects.skip_open_step("cancelled")
+    (step,) = await runs.list_steps(RUN.id)
+    assert step == RunStep(number=1, kind="note", status="skipped", why="cancelled", at=0, ended_at=clock.now())
+    await effects.skip_open_step("again")
+    assert [step.why for step in await runs.list_steps(RUN.id)] == ["cancelled"]
+
+
+async def test_a_closed_run_is_not_finished():
+    effects, _, _, _ = build_calls()
+    effects.check_finished()
+    effects.close("a person cancelled it")
+    with pytest.raises(Diverged, match="a person cancelled it"):
+        effects.check_finished()

@@ -138,3 +138,46 @@ async def test_only_a_daemon_that_ended_between_two_steps_of_a_run_counts_as_cra
     assert answers == [False] * (MAX_DAEMON_CRASHES - 1) + [is_counted]
     assert len(await scene.runs.list_signals(run.id)) == MAX_DAEMON_CRASHES * is_counted
     assert await is_crash_looping(scene.runs, run, [], 3) is False
+
+
+async def test_a_released_slot_goes_to_one_waiter_and_a_raised_limit_to_more():
+    limit = 1
+    slots = RunSlots(lambda: limit)
+    first, second, third = RunSlot(slots), RunSlot(slots), RunSlot(slots)
+    await first.acquire()
+    waiting = [asyncio.create_task(slot.acquire()) for slot in (second, third)]
+    await let_tasks_run()
+    first.release()
+    await let_tasks_run()
+    assert ([task.done() for task in waiting], slots.in_use) == ([True, False], 1)
+    late = asyncio.create_task(first.acquire())
+    await let_tasks_run()
+    limit = 3
+    second.release()
+    await let_tasks_run()
+    assert ([task.done() for task in (*waiting, late)], slots.in_use) == ([True, True, True], 2)
+
+
+async def test_a_cancelled_wait_for_a_slot_raises():
+    slots = RunSlots(lambda: 0)
+    task = asyncio.create_task(slots.acquire())
+    await let_tasks_run()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert slots.in_use == 0
+
+
+async def test_a_new_caller_does_not_overtake_a_waiter():
+    limit = 1
+    slots = RunSlots(lambda: limit)
+    await slots.acquire()
+    waiting = asyncio.create_task(slots.acquire())
+    await let_tasks_run()
+    limit = 2
+    late = asyncio.create_task(slots.acquire())
+    await let_tasks_run()
+    assert (waiting.done(), late.done()) == (False, False)
+    slots.release()
+    await let_tasks_run()
+    assert (waiting.done(), late.done(), slots.in_use) == (True, True, 2)

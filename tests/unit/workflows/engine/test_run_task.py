@@ -10,6 +10,7 @@ from termvisor.model.workflow import RunId
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.calls import WaitFor
 from termvisor.workflows.engine.journal_replay import END_STEP_KIND
+from termvisor.workflows.engine.run_task import is_task_cancelled
 from termvisor.workflows.workflow import Workflow
 from tests.unit.workflows.engine.test_engine import build_manual_run
 from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
@@ -226,3 +227,37 @@ async def test_a_cleanup_that_is_killed_between_two_actions_does_each_once():
     assert [action.keys for action in scene.gate.executed] == [("C-l",), ("C-r",)]
     steps = [(step.kind, step.status) for step in await scene.runs.list_steps(RunId(1))]
     assert steps == [(kind, "completed") for kind in ("note", END_STEP_KIND, "act", "wait_for", "act")]
+
+
+async def test_a_task_is_cancelled_only_from_outside():
+    assert not is_task_cancelled(asyncio.CancelledError())
+
+    async def check() -> tuple[bool, bool]:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError as error:
+            return is_task_cancelled(error), is_task_cancelled(ValueError())
+        return False, False
+
+    task = asyncio.create_task(check())
+    await asyncio.sleep(0)
+    task.cancel()
+    assert await task == (True, False)
+
+
+async def test_a_waiting_run_sleeps():
+    async def waits(context) -> None:
+        await context.wait_for(WaitFor(signal="go", timeout=600))
+
+    scene = WorkflowScene(Workflow(name="refresh", summary="", run=waits))
+    real, sleeps = scene.clock.sleep, []
+
+    async def count_sleep(seconds: float) -> None:
+        sleeps.append(seconds)
+        await real(seconds)
+
+    scene.clock.sleep = count_sleep
+    async with run_engine(scene) as engine:
+        await engine.start_run(build_manual_run(scene))
+        await advance_time(scene, 1.0, 5)
+        assert len(sleeps) < 5, "not in a loop"

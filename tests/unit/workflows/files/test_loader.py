@@ -193,3 +193,106 @@ def test_references_of_a_file_have_their_location():
 
 def test_the_default_summary_lists_the_steps():
     assert read(EXAMPLE).summary == "wait_stable, send, wait_for"
+
+
+def test_every_step_of_a_file_is_parsed_completely():
+    assert (read(FULL).name, read(FULL).summary, read(FULL).origin) == ("full", "Everything once.", "w.yaml")
+    assert read(FULL).steps == (
+        'wait_stable {"seconds":2.0,"timeout":60.0}',
+        'wait_for {"what":{"type":"wait_for","state":["completed","idle"],"timeout":300.0}}',
+        'wait_for {"what":{"type":"wait_for","pattern":"^ok","timeout":90.0}}',
+        'wait_for {"what":{"type":"wait_for","signal":"go","timeout":30.0}}',
+        'wait_for {"what":{"type":"wait_for","prompt":true,"timeout":30.0}}',
+        'send {"text":"/compact","enter":false}',
+        'keys {"keys":["Escape","C-c"]}',
+        'ask {"question":"Go on until {{ resets_at }}?","choices":["go","stop"],"expires":3600.0,"goes_on":true}',
+        'branch {"condition":{"answer":"go"},"then":[{"type":"notify","text":"{{ resets_at }}","title":"hi"}],'
+        '"otherwise":[{"type":"run","command":["make","-C","my dir","test"]}]}',
+        'run {"command":["make","test"],"cwd":"/tmp"}',
+        'sleep {"seconds":5.0}',
+        'note {"text":"done"}',
+    )
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        ("wait_stable: 2s", 'wait_stable {"seconds":2.0}'),
+        ("wait_stable: {for: 2s}", 'wait_stable {"seconds":2.0,"timeout":600.0}'),
+        ("wait_for: ready", 'wait_for {"what":{"type":"wait_for","text":"ready"}}'),
+        ("wait_for: {quiet: 5s}", 'wait_for {"what":{"type":"wait_for","quiet":5.0,"timeout":30.0}}'),
+        ("wait_for: {rule: a.b}", 'wait_for {"what":{"type":"wait_for","rule":"a.b","timeout":30.0}}'),
+        ("wait_for: {text: a, timeout: 5}", 'wait_for {"what":{"type":"wait_for","text":"a","timeout":5.0}}'),
+        ("send: {text: a}", 'send {"text":"a"}'),
+        ("keys: [Up, C-c Enter]", 'keys {"keys":["Up","C-c","Enter"]}'),
+        ("ask: ok?", 'ask {"question":"ok?"}'),
+        ("ask: {question: ok}", 'ask {"question":"ok","choices":["yes","no"],"expires":600.0}'),
+        ("ask: {question: ok, goes_on: false}", 'ask {"question":"ok","choices":["yes","no"],"expires":600.0}'),
+        ("notify: a", 'notify {"text":"a"}'),
+        ("notify: {text: a}", 'notify {"text":"a"}'),
+        ("run: ls -l", 'run {"command":["ls","-l"]}'),
+        ("run: {command: ls}", 'run {"command":["ls"]}'),
+        (
+            "branch: {if: {text: a, pattern: b, state: idle, agent: c}, then: [{note: d}]}",
+            'branch {"condition":{"text":"a","pattern":"b","state":["idle"],"agent":"c"},'
+            '"then":[{"type":"note","text":"d"}]}',
+        ),
+    ],
+)
+def test_a_step_has_its_defaults(step, expected):
+    assert read(f"name: x\nsteps:\n  - {step}\n").steps == (expected,)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("steps:\n  - wait_stable: {timeout: 2s}\n", "w.yaml:3: `for` is missing"),
+        ("steps:\n  - send: {enter: true}\n", "w.yaml:3: `text` is missing"),
+        ("steps:\n  - ask: {expires: 1s}\n", "w.yaml:3: `question` is missing"),
+        ("steps:\n  - notify: {title: a}\n", "w.yaml:3: `text` is missing"),
+        ("steps:\n  - run: {cwd: /tmp}\n", "w.yaml:3: `command` is missing"),
+        ("steps:\n  - run: {command: [ls, 3]}\n", "w.yaml:3: a text is required here: quote it"),
+        ("steps:\n  - run: {command: 'a {{ b }}'}\n", "w.yaml:3: captures are allowed"),
+        ("steps:\n  - run: {command: ls, cwd: '/{{ b }}'}\n", "w.yaml:3: captures are allowed"),
+        ("steps:\n  - run:\n      command: ls\n      cwd: src\n", "w.yaml:5: an absolute path is required"),
+        ("steps:\n  - run: ''\n", "w.yaml:3: a text is required here"),
+        ("steps:\n  - run: ' '\n", "w.yaml:3: a command is required here"),
+        ("steps:\n  - ask: {question: a, choices: [b, c, b]}\n", "w.yaml:3: at least two different choices"),
+        ("steps:\n  - ask: {question: a, goes_on: 1}\n", "w.yaml:3: true or false is required here, not 1"),
+        ("steps:\n  - branch: {if: {text: a}}\n", "w.yaml:3: a branch has `if` and `then`"),
+        ("steps:\n  - branch: {if: {text: a}, then: []}\n", "w.yaml:3: a list of steps is required here"),
+        ("steps:\n  - branch: {if: {rule: a}, then: [{note: a}]}\n", "w.yaml:3: unknown name 'rule'"),
+        ("steps: {send: a}\n", "w.yaml:2: a list of steps is required here"),
+        ("steps: [a]\n", "w.yaml:2: a step is one name with its value"),
+        ("steps:\n  - wait_for: {}\n", "w.yaml:3: wait for exactly one of text, pattern, state, rule, prompt,"),
+        ("steps:\n  - wait_stable: 0\n", "w.yaml:3: a duration must be more than 0 and at most a week"),
+        ("steps:\n  - wait_stable: true\n", "w.yaml:3: "),
+        ("steps:\n  - wait_stable: []\n", "w.yaml:3: "),
+        ("steps: [{note: a}]\nrecheck: 1\n", "w.yaml:3: true or false is required here, not 1"),
+        ("steps: [{note: a}]\npriority: true\n", "w.yaml:3: a number is required here, not True"),
+        ("steps: [{note: a}]\ntrigger: a\n", "w.yaml:3: a mapping is required here: event, agent, rule"),
+        ("steps: [{note: a}]\ntrigger: {event: a, severity: on}\n", "w.yaml:3: unknown value 'True'"),
+        ("steps: [{note: a}]\ntrigger: {event: a, severity: off}\n", "w.yaml:3: unknown value 'False'"),
+        ("steps: [{note: a}]\ntrigger: {event: a, severity: bad}\n", "w.yaml:3: unknown value 'bad'"),
+    ],
+)
+def test_a_mistake_in_a_step_or_option_names_its_line(text, expected):
+    with pytest.raises(ConfigError) as error:
+        read(f"name: x\n{text}")
+    assert expected in error.value.message
+    assert error.value.hint.startswith("`visor workflow list` shows the errors")
+
+
+@pytest.mark.parametrize(("word", "mode"), [("on", "on"), ("off", "off"), ("ask", "ask"), ("'off'", "off")])
+def test_a_mode_may_be_a_yaml_truth_value(word, mode):
+    assert read(f"name: x\nmode: {word}\nsteps: [{{note: a}}]\n").mode == mode
+
+
+def test_a_file_without_options_has_the_defaults():
+    found = read("name: x\nsteps: [{note: a}]\n")
+    assert (found.mode, found.priority, found.timeout, found.trigger) == ("ask", 50, 3600.0, Trigger())
+    assert read("name: x\ntrigger: {event: a}\nsteps: [{note: a}]\n").trigger == Trigger(events=("a",))
+
+
+def test_a_file_may_have_200_steps():
+    assert len(read("name: x\nsteps:\n" + "  - note: a\n" * 200).steps) == 200

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from termvisor.errors import ConfigError
-from termvisor.workflows.files.source_file import parse_source, read_source
+from termvisor.workflows.files.source_file import WorkflowSource, parse_source, read_source
 
 
 def test_yaml_values_are_plain_and_have_line_numbers():
@@ -61,3 +61,25 @@ def test_an_endless_file_is_rejected(tmp_path):
     path.write_text("a: " + "x" * 300_000)
     with pytest.raises(ConfigError, match="longer than"):
         read_source(str(path))
+
+
+def test_a_file_of_the_largest_size_is_read(tmp_path):
+    path = tmp_path / "w.yaml"
+    path.write_text("a: b".ljust(256 * 1024, " "))
+    assert read_source(str(path)).value == {"a": "b"}
+    path.write_text("a: b".ljust(256 * 1024 + 1, " "))
+    with pytest.raises(ConfigError, match="longer than 262144 characters"):
+        read_source(str(path))
+
+
+def test_a_value_without_a_line_has_the_line_of_its_closest_parent():
+    source = WorkflowSource("w.yaml", {}, {("a",): 3})
+    assert [source.format_location(path) for path in (("a",), ("a", "b", 0), ("c",), ())] == [
+        "w.yaml:3", "w.yaml:3", "w.yaml:1", "w.yaml:1",
+    ]  # fmt: skip
+
+
+def test_values_may_be_nested_twenty_deep():
+    assert parse_source("w.yaml", "[" * 21 + "]" * 21).value
+    with pytest.raises(ConfigError, match="deep nesting"):
+        parse_source("w.yaml", "[" * 22 + "]" * 22)

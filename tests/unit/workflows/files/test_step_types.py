@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.errors import Refused
+from termvisor.errors import NeedsApproval, Refused
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.ids import PaneId
 from termvisor.testing.workflow_scene import WorkflowScene
@@ -100,3 +100,21 @@ def test_all_parts_of_a_condition_must_hold():
     assert not is_condition_met(BranchCondition(text="ab", agent="gemini"), seen)
     assert not is_condition_met(BranchCondition(text="ab", state=("running",)), seen)
     assert not is_condition_met(BranchCondition(text="x"), seen)
+
+
+@pytest.mark.parametrize(
+    ("choice", "goes_on", "status", "why"),
+    [
+        ("yes", "false", "completed", "2 steps done"),
+        ("no", "false", "cancelled", "a person answered no"),
+        ("", "false", "cancelled", "no answer in time"),
+        ("yes", "true", "completed", "2 steps done"),
+        ("no", "true", "completed", "2 steps done"),
+    ],
+)
+async def test_a_question_is_a_confirmation_unless_the_run_goes_on(choice, goes_on, status, why):
+    scene = WorkflowScene()
+    errors = {"no": Refused("no", details={"why": "denied"}), "": NeedsApproval("late")}
+    scene.gate.errors = [errors[choice]] if choice in errors else []
+    run, _ = await run_steps(f"  - ask: {{question: go, goes_on: {goes_on}}}\n  - note: x\n", scene, EVENT)
+    assert (run.status, run.why) == (status, why)

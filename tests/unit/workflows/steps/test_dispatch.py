@@ -9,8 +9,18 @@ from termvisor.clock import NS
 from termvisor.model.action.action import RunProgram
 from termvisor.model.detection.detection import Detection
 from termvisor.model.ids import PaneId, RuntimeId, SessionId
+from termvisor.model.workflow import Run, RunId, RunStep
 from termvisor.testing.workflow_scene import WorkflowScene
-from termvisor.workflows.results import CodeSearchResult, Observation, RecalledDetection, RecallResult, SessionRecord
+from termvisor.workflows.calls import RecallCall, TriggerCheckCall, WaitFor
+from termvisor.workflows.engine.journaled_calls import StepExecution
+from termvisor.workflows.results import (
+    CodeSearchResult,
+    Observation,
+    RecalledDetection,
+    RecallResult,
+    SessionRecord,
+    TriggerCheckResult,
+)
 from termvisor.workflows.steps.dispatch import check_detection_visible
 from termvisor.workflows.workflow import Workflow
 from tests.unit.workflows.engine.test_engine import build_manual_run
@@ -37,6 +47,17 @@ def build_detection(**more) -> Detection:
         ({"rule": "signal.usage_limited", "source": "signal"}, {"usage_limited": True}, True),
         ({"rule": "signal.usage_limited", "source": "signal"}, {}, False),
         ({"rule": "signal.other", "source": "signal"}, {}, False),
+        ({"rule": "signal.compacting", "source": "signal"}, {}, True),
+        ({"rule": "signal.compacting", "source": "signal"}, {"compacting": True}, False),
+        ({"runtime": 4}, {"runtime": 4, "lines": ("✻ Conversation compacted",)}, True),
+        ({"runtime": 4}, {"lines": ("✻ Conversation compacted",)}, True),
+        ({}, {"runtime": 5, "lines": ("✻ Conversation compacted",)}, True),
+        ({"evidence": {"line": 50}}, {"line": 100}, True),
+        ({"evidence": {"line": 49}}, {"line": 100}, False),
+        ({"evidence": {"line": 0}}, {"line": 10}, False),
+        ({"evidence": {"line": "7"}}, {"line": 10}, False),
+        ({"context": "abc"}, {"lines": ("abc",)}, False),
+        ({"context": "abcd"}, {"lines": ("x abcd",)}, True),
     ],
 )
 def test_a_detection_is_visible_by_text_line_or_signal(detection, seen, is_so):
@@ -183,3 +204,83 @@ async def test_without_a_folder_no_code_is_searched():
         scene.pane_observer.find_pane = lambda _pane: asyncio.sleep(0, replace(view, facts=replace(view.facts, cwd="")))
 
     assert await run_work(work, prepare) == "the folder of the pane is not known"
+
+
+@pytest.mark.parametrize(
+    ("detection", "seen", "expected"),
+    [
+        ({"runtime": 4}, {"runtime": 5}, TriggerCheckResult(is_so=False, why="another agent runs in the pane now")),
+        (
+            {"rule": "signal.compacting", "source": "signal"},
+            {},
+            TriggerCheckResult(is_so=True, why="the agent reported it"),
+        ),
+        (
+            {"rule": "signal.usage_limited", "source": "signal"},
+            {"usage_limited": True},
+            TriggerCheckResult(is_so=True, why="the flag usage_limited is still there"),
+        ),
+        (
+            {"evidence": {"line": 90}},
+            {"line": 100},
+            TriggerCheckResult(is_so=True, why="it is 10 lines above the last"),
+        ),
+        (
+            {"evidence": {"line": 101}},
+            {"line": 100},
+            TriggerCheckResult(is_so=True, why="it is 0 lines above the last"),
+        ),
+        ({}, {}, TriggerCheckResult(is_so=False, why="the text is no longer there")),
+    ],
+)
+def test_a_check_says_why(detection, seen, expected):
+    observation = Observation(at=1, pane=PANE, **seen)
+    assert check_detection_visible(build_detection(**detection), observation, 50) == expected
+
+
+async def test_a_trigger_is_checked_by_its_stored_event():
+    scene = WorkflowScene()
+    steps = scene.build_engine().step_runner
+    step = RunStep(number=0, kind="still", at=1)
+
+    async def check(event: int | None, text: str = "") -> TriggerCheckResult:
+        run = Run(id=RunId(1), workflow="w", at=1, correlation="c", pane=scene.pane, event=event)
+        return await steps.run_step(TriggerCheckCall(text=text), StepExecution(run=run, step=step))
+
+    assert await check(None) == TriggerCheckResult(is_so=True, why="the run was not started by an event")
+    assert await check(7) == TriggerCheckResult(is_so=False, why="the event is no longer stored")
+    scene.services.print_lines(scene.pane, "compacted")
+    assert await check(scene.add_detection().event) == TriggerCheckResult(is_so=True, why="the text is still there")
+    scene.pane_observer.change_pane(scene.pane, screen=("shown",))
+    assert await check(None, "shown") == TriggerCheckResult(is_so=True, why="the text is still there")
+    assert await check(None, "other") == TriggerCheckResult(is_so=False, why="the text is no longer there")
+
+
+async def test_the_newest_200_detections_are_recalled_completely():
+    scene = WorkflowScene()
+    for number in range(201):
+        scene.add_detection(captures={"n": str(number)})
+    run = Run(id=RunId(1), workflow="w", at=1, correlation="c", pane=scene.pane)
+    execution = StepExecution(run=run, step=RunStep(number=0, kind="recall", at=1))
+    found = (await scene.build_engine().step_runner.run_step(RecallCall(event="session.*"), execution)).found
+    assert len(found) == 200
+    assert found[-1] == RecalledDetection(
+        event=201, at=scene.clock.now(), type="session.compaction", captures={"n": "200"}
+    )
+
+
+async def test_a_question_stays_open_while_its_condition_is_not_met():
+    async def asks(context) -> str:
+        answer = await context.ask_person("?", expires=600, unless=WaitFor(gone="code", timeout=5))
+        return f"{answer.choice}:{answer.why}"
+
+    scene = build_scene(asks)
+    scene.gate.hangs = True
+    scene.pane_observer.change_pane(scene.pane, screen=("the code",))
+    async with run_engine(scene) as engine:
+        await engine.start_run(build_manual_run(scene))
+        await advance_time(scene, 1.0, 12)
+        assert scene.runs.stored_runs[1].status == "waiting"
+        scene.pane_observer.change_pane(scene.pane, screen=())
+        assert (await wait_until_ended(scene)).why == ":needless"
+    assert scene.gate.withdrawn_correlations == ["c.1.0.1", "c.1"]

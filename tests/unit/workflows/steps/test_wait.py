@@ -2,16 +2,20 @@
 
 import asyncio
 
+import msgspec
 import pytest
+from msgspec import structs
 
 from termvisor.clock import NS
 from termvisor.errors import BadRequest, MuxError, TimedOut
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, RuntimeId
+from termvisor.model.workflow import Run, RunId, RunSignal, RunStep
 from termvisor.testing.workflow_scene import WorkflowScene
 from termvisor.workflows.calls import PauseCall, WaitFor
-from termvisor.workflows.results import Observation
-from termvisor.workflows.steps.wait import build_text_matcher, describe_pane_change, race
+from termvisor.workflows.engine.journaled_calls import LastAction, StepExecution
+from termvisor.workflows.results import Observation, WaitResult
+from termvisor.workflows.steps.wait import WaitBaseline, build_text_matcher, describe_pane_change, race
 from termvisor.workflows.workflow import Workflow
 from tests.unit.workflows.engine.test_engine import build_manual_run
 from tests.unit.workflows.running_engine import advance_time, run_engine, wait_until_ended
@@ -249,3 +253,156 @@ async def test_a_text_between_two_waits_leaves_a_used_signal_used():
         await engine.send_signal(run.id, "go", "one", "human:1")
         scene.services.print_lines(scene.pane, "now")
         assert (await wait_until_ended(scene)).why == "one then TimedOut"
+
+
+async def check_once(scene: WorkflowScene, call: WaitFor, note: WaitBaseline | None = None, **run: object):
+    """Check a condition once, because the time of the step is over; return None if it is not met."""
+    run_ = Run(id=RunId(1), workflow="w", at=1, correlation="c", **{"pane": scene.pane} | run)
+    start_note = "" if note is None else msgspec.json.encode(note).decode()
+    execution = StepExecution(run=run_, step=RunStep(number=0, kind="wait_for", at=1), start_note=start_note)
+    try:
+        return await scene.build_engine().step_runner.run_step(call, execution)
+    except TimedOut as error:
+        assert error.details == {"seconds": call.timeout}
+        return None
+
+
+AGENT = {
+    "agent": "codex",
+    "state": "idle",
+    "state_at": 5,
+    "session": "abc",
+    "auth_needed": False,
+    "screen": ("a", "b c"),
+}
+
+
+@pytest.mark.parametrize(
+    ("call", "changes", "expected"),
+    [
+        (WaitFor(state=("idle",)), {}, WaitResult(what="state", text="idle")),
+        (WaitFor(state=("running", "idle")), {}, WaitResult(what="state", text="idle")),
+        (WaitFor(state=("running",)), {}, None),
+        (WaitFor(state=("unknown",)), {"agent": "", "state": "unknown"}, None),
+        (WaitFor(session="abc"), {}, WaitResult(what="session", text="abc")),
+        (WaitFor(session="x"), {}, None),
+        (WaitFor(session="abc"), {"agent": ""}, None),
+        (WaitFor(cleared="auth_needed"), {}, WaitResult(what="cleared", text="auth_needed")),
+        (WaitFor(cleared="auth_needed"), {"auth_needed": True}, None),
+        (WaitFor(cleared="auth_needed"), {"agent": ""}, None),
+        (WaitFor(gone="c"), {}, None),
+        (WaitFor(gone="d"), {}, WaitResult(what="gone", text="d")),
+        (WaitFor(gone="d"), {"agent": ""}, WaitResult(what="gone", text="d")),
+        (WaitFor(prompt=True), {}, None),
+        (WaitFor(prompt=True), {"activity": "prompt"}, WaitResult(what="prompt")),
+        (WaitFor(text="a"), {}, WaitResult(what="text", text="a")),
+        (WaitFor(text="a"), {"agent": "", "is_alternate": True}, WaitResult(what="text", text="a")),
+        (WaitFor(text="a"), {"agent": ""}, None),
+        (WaitFor(text="c"), {"agent": "", "screen": ("a", "b c", "  ")}, WaitResult(what="text", text="b c")),
+        (WaitFor(pattern="^b"), {}, WaitResult(what="pattern", text="b c")),
+        (WaitFor(pattern="^c"), {}, None),
+        (WaitFor(rule="session.*"), {}, None),
+    ],
+)
+async def test_a_condition_is_met_only_if_all_its_parts_are(call, changes, expected):
+    scene = WorkflowScene()
+    scene.pane_observer.change_pane(scene.pane, **AGENT | changes)
+    assert await check_once(scene, call) == expected
+
+
+@pytest.mark.parametrize(("since", "is_met"), [(4, True), (5, True), (6, False)])
+async def test_a_new_state_is_one_since_the_last_action(since, is_met):
+    scene = WorkflowScene()
+    scene.pane_observer.change_pane(scene.pane, **AGENT)
+    found = await check_once(scene, WaitFor(state=("idle",), is_new=True), WaitBaseline(since=since))
+    assert (found is not None) == is_met
+    assert await check_once(scene, WaitFor(state=("idle",)), WaitBaseline(since=since)) is not None
+
+
+@pytest.mark.parametrize(("quiet", "is_met"), [(2.0, True), (3.0, True), (3.5, False)])
+async def test_a_pane_is_quiet_since_its_last_output(quiet, is_met):
+    scene = WorkflowScene()
+    assert await check_once(scene, WaitFor(quiet=quiet)) == WaitResult(what="quiet"), "it never printed anything"
+    scene.services.print_lines(scene.pane, "x")
+    await scene.clock.advance(3.0)
+    assert (await check_once(scene, WaitFor(quiet=quiet)) is not None) == is_met
+
+
+@pytest.mark.parametrize(
+    ("rule", "own_event", "since", "is_met"),
+    [
+        ("session.*", None, 0, True),
+        ("claude.compaction", None, 0, True),
+        ("session.start", None, 0, False),
+        ("session.*", 1, 0, False),
+        ("session.*", 2, 0, True),
+        ("session.*", None, 1, False),
+    ],
+)
+async def test_an_event_is_met_by_rule_or_type(rule, own_event, since, is_met):
+    scene = WorkflowScene()
+    scene.add_detection()
+    note = WaitBaseline(since=scene.clock.now() + since)
+    expected = WaitResult(what="rule", text="session.compaction", event=1) if is_met else None
+    assert await check_once(scene, WaitFor(rule=rule), note, event=own_event) == expected
+
+
+async def test_a_run_without_a_pane_can_wait_for_a_signal_only():
+    scene = WorkflowScene()
+    with pytest.raises(BadRequest, match="the run has no pane to wait for"):
+        await check_once(scene, WaitFor(text="x"), pane=None)
+    await scene.runs.add(Run(workflow="w", at=1, correlation="c"))
+    for word in ("go", "go", "stop"):
+        await scene.runs.add_signal(RunSignal(run=RunId(1), at=1, word=word, value="on", by="human"))
+    for word, after, event in (("go", 0, 1), ("go", 1, 2), ("stop", 0, 3)):
+        found = await check_once(scene, WaitFor(signal=word), WaitBaseline(signal=after), pane=None)
+        assert found == WaitResult(what="signal", text=word, value="on", event=event)
+
+
+@pytest.mark.parametrize(
+    ("call", "last", "expected"),
+    [
+        (WaitFor(text="x"), LastAction(), WaitBaseline(after=10)),
+        (
+            WaitFor(text="x"),
+            LastAction(line=7, text="  make test\nmore", at=9),
+            WaitBaseline(after=7, echo="make test"),
+        ),
+        (WaitFor(pattern="x"), LastAction(line=0), WaitBaseline(after=0)),
+        (WaitFor(state=("idle",)), LastAction(line=7, at=9, signal=3), WaitBaseline(since=9, signal=3)),
+        (WaitFor(state=("idle",)), LastAction(), WaitBaseline(since=5)),
+    ],
+)
+async def test_a_wait_counts_from_the_last_action(call, last, expected):
+    scene = WorkflowScene()
+    scene.services.print_lines(scene.pane, *map(str, range(60)))
+    run = Run(id=RunId(1), workflow="w", at=5, correlation="c", pane=scene.pane)
+    found = await scene.build_engine().step_runner.prepare_step(run, call, last)
+    assert msgspec.json.decode(found, type=WaitBaseline) == expected
+    without = await scene.build_engine().step_runner.prepare_step(structs.replace(run, pane=None), call, last)
+    assert msgspec.json.decode(without, type=WaitBaseline) == WaitBaseline(since=last.at or 5, signal=last.signal)
+
+
+@pytest.mark.parametrize(
+    ("call", "seen", "expected"),
+    [
+        ({"runtime": RuntimeId(4)}, {"agent": "codex", "runtime": 4, "state": "running"}, ""),
+        ({"unless": ("running",)}, {"agent": "codex", "runtime": 5, "state": "idle"}, ""),
+        ({"unless": ("unknown",)}, {"agent": "", "state": "unknown"}, ""),
+        ({"unless": ("idle",)}, {"agent": "codex", "state": "idle"}, "codex is idle"),
+    ],
+)
+def test_a_pause_goes_on_while_its_conditions_hold(call, seen, expected):
+    observation = Observation(at=1, pane=PaneId(1), **seen)
+    assert describe_pane_change(PauseCall(plan="wait", **call), observation) == expected
+
+
+async def test_the_first_argument_of_a_race_wins_a_tie():
+    assert await race(asyncio.sleep(0, "a"), asyncio.sleep(0, "b")) == "a"
+
+
+async def test_a_pause_that_needs_an_agent_ends_without_a_pane():
+    scene = build_scene(unless=("running",))
+    async with run_engine(scene) as engine:
+        await engine.start_run(structs.replace(build_manual_run(scene), pane=None))
+        assert (await wait_until_ended(scene)).why == "changed the run has no pane"

@@ -15,7 +15,12 @@ from termvisor.agents.adapters.adapter import FULL_CAPABILITIES, ProcessInfo, Wa
 from termvisor.agents.adapters.claude_code import hooks, registry, screen, terminal_signals, transcript
 from termvisor.agents.adapters.command_line import SessionResume, get_script_arguments, split_words
 from termvisor.agents.adapters.composed_adapter import ComposedAdapter
-from termvisor.model.agent.evidence import HEURISTIC_SOURCES, OSC_SOURCE, EvidenceSource, build_native_source
+from termvisor.model.agent.evidence import (
+    HEURISTIC_SOURCES,
+    OSC_SOURCE,
+    build_native_source,
+    build_transcript_source,
+)
 from termvisor.model.agent.signal import ProcessHint
 
 PROGRAM_NAME = "claude"
@@ -136,11 +141,12 @@ ADAPTER = ComposedAdapter(
     name="claude_code",
     capabilities=FULL_CAPABILITIES | {"native_approve"},
     sources=(
-        build_native_source("registry", 2, blind_to=("error", "completed")),
+        build_native_source("registry", 2, blind_to=("error", "completed", "waiting_input")),
         OSC_SOURCE,
-        build_native_source("hook", 3, has_holes=True),
-        EvidenceSource(name="transcript", tier="deterministic", rank=4, has_holes=True, is_shared=True),
-        EvidenceSource(name=transcript.SUBAGENT_SOURCE, tier="deterministic", rank=5, has_holes=True, is_shared=True),
+        # Older versions report a failed turn like a completed one.
+        build_native_source("hook", 3, has_holes=True, blind_to=("error",)),
+        build_transcript_source("transcript", 4),
+        build_transcript_source(transcript.SUBAGENT_SOURCE, 5),
         *HEURISTIC_SOURCES,
     ),
     env_names=("HOME", "CLAUDE_CONFIG_DIR"),
@@ -157,6 +163,7 @@ ADAPTER = ComposedAdapter(
     },
     transcript_readers={"transcript": transcript.read_transcript_text},
     screen_classifier=screen.SCREEN_CLASSIFIER,
+    package_names=("@anthropic-ai/claude-code",),
     session_resume=SESSION_RESUME,
     resumed_session_finder=find_resumed_session,
 )

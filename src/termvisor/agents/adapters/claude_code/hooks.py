@@ -59,7 +59,8 @@ class ClaudeHookPayload(Struct, frozen=True):
     session_id: str = ""
     transcript_path: str = ""
     agent_id: str = ""
-    agent_type: str = ""
+    agent_type: str | None = None
+    """Absent at the end of a sub-agent in older versions."""
     source: str = ""
     model: str = ""
     session_title: str = ""
@@ -199,8 +200,8 @@ def _read_subagent_start(event: ClaudeHookPayload, _: int) -> Sequence[AgentStat
 
 
 def _read_subagent_stop(event: ClaudeHookPayload, _: int) -> Sequence[AgentStatement]:
-    # A compaction uses a sub-agent without a type. Its start is not reported, so ignore its end, too.
-    is_task = event.agent_id and event.agent_type
+    # A compaction uses a sub-agent with an empty type. Its start is not reported, so ignore its end, too.
+    is_task = event.agent_id and event.agent_type != ""
     payload = build_payload(agent_type=event.agent_type)
     return [AgentStatement(kind="task_ended", task=event.agent_id, payload=payload)] if is_task else []
 

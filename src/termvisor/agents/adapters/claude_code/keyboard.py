@@ -22,6 +22,8 @@ from termvisor.model.terminal.screen import Screen
 # By rule name, the option that allows just this once. A plan has none, because accepting it changes the mode.
 _ALLOW_LABELS = {"permission": "Yes", "trust_folder": "Yes, I trust this folder", "use_api_key": "Yes"}
 _INTERRUPT_HINT = "esc to interrupt"
+# The placeholder of the composer, and the hint below a prompt, while prompts are queued.
+_QUEUE_PLACEHOLDER, _QUEUE_HINT = "Press up to edit queued messages", "to send now"
 _OPTION_ROW = re.compile(r" {0,6}(❯ )? *(?:\d{1,2}\. )?(\S.*)")
 format_hook_answer = format_permission_hook_answer
 
@@ -32,10 +34,10 @@ def find_answer_keys(screen: Screen, decision: Decision) -> KeyPress | None:
 
 
 def find_option_keys(screen: Screen, label: str) -> KeyPress | None:
-    """Return the keys that choose this option of a question; None unless it is offered exactly once."""
+    """Return the keys that choose this option of a dialog; None unless it is offered exactly once."""
     reading, rows = classify_screen(screen), parse_layout(screen).dialog
-    is_question = reading.rule_name == "question"
-    return build_option_press(reading, rows, parse_pointed_options(rows), label) if is_question else None
+    is_dialog = reading.state.startswith("waiting_")
+    return build_option_press(reading, rows, parse_pointed_options(rows), label) if is_dialog else None
 
 
 def find_interrupt_keys(screen: Screen) -> KeyPress | None:
@@ -55,7 +57,16 @@ def find_exit_keys(screen: Screen) -> KeyPress | None:
 
 def read_composer(screen: Screen) -> str | None:
     rows = parse_layout(screen).composer
-    return None if rows is None else "\n".join(rows).removeprefix("❯").strip()
+    text = None if rows is None else "\n".join(rows).lstrip("❯>").strip()
+    return "" if text == _QUEUE_PLACEHOLDER else text
+
+
+def read_queue(screen: Screen) -> str:
+    """Return the queued prompts: the blocks of the conversation that are prompts, while the screen shows a queue."""
+    layout = parse_layout(screen)
+    shown = "\n".join([*(layout.composer or ()), *(row for block in layout.blocks for row in block)])
+    prompts = ["\n".join(block) for block in layout.blocks if block[0].startswith("❯")]
+    return "\n".join(prompts) if _QUEUE_PLACEHOLDER in shown or _QUEUE_HINT in shown else ""
 
 
 def parse_pointed_options(rows: Sequence[str]) -> list[DialogOption]:

@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from termvisor.agents.adapters.error_classifier import find_zoned_reset_time
-from termvisor.agents.adapters.screen_classifier import ScreenClassifier, ScreenRegions, trim_rows
+from termvisor.agents.adapters.screen_classifier import ScreenClassifier, trim_rows
+from termvisor.agents.adapters.screen_structure import ScreenRegions
 from termvisor.model.terminal.screen import Screen
 
 HORIZONTAL_RULE = re.compile(r"─{12}")
@@ -26,11 +27,11 @@ HORIZONTAL_RULE = re.compile(r"─{12}")
 DIALOG_EDGE = re.compile(r"[─▔]{7}")
 OPTION_POINTER = re.compile(r" {0,6}❯ ")
 _EXIT_HINT = re.compile(r" {1,4}(?:\S.* · )?Esc to (?:cancel|exit|close)$")
-_COMPOSER_SIGN = re.compile(r"[❯!]")
+_COMPOSER_SIGN = re.compile(r"[❯>!]")
 _MAX_FOOTER_ROWS = 14
 _MAX_COMPOSER_ROWS = 30
-# The row at the end of a turn: `✻ Churned for 13s · done 7:42 PM`. The verb varies.
-_TURN_END_ROW = re.compile(r"[·✢✳✶✻✽*∗] \S+ for [\dhms ]+ · done\b")
+# The row at the end of a turn: `✻ Churned for 13s · done 7:42 PM`. The verb varies, and older versions name no time.
+_TURN_END_ROW = re.compile(r"[·✢✳✶✻✽*∗] \S+ for [\dhms ]+(?: · done\b|$)")
 # Rows with at least this indentation are hints at the right edge, not part of the conversation.
 _HINT_INDENT = 8
 
@@ -79,7 +80,7 @@ def _find_outcome_blocks(blocks: Sequence[tuple[str, ...]]) -> Sequence[tuple[st
     """Return only the blocks of the last turn. Those before its prompt belong to the previous turn."""
     if not blocks or not _TURN_END_ROW.match(blocks[0][0]):
         return blocks[:1]
-    is_prompt = len(blocks) > 1 and blocks[1][0].startswith("❯")
+    is_prompt = len(blocks) > 1 and blocks[1][0].startswith(("❯", ">"))
     return blocks[1:2] if is_prompt else blocks[1:3]
 
 

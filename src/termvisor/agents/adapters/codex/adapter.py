@@ -166,9 +166,12 @@ ADAPTER = ComposedAdapter(
     sources=(
         evidence.build_native_source("app_server", 1, blind_to=("completed",)),
         evidence.OSC_SOURCE,
-        evidence.EvidenceSource(name="hook", tier="deterministic", rank=3, has_holes=True, is_shared=True),
+        # Versions before 0.142 have no hook for dialogs.
+        evidence.EvidenceSource(
+            name="hook", tier="deterministic", rank=3, has_holes=True, misses_dialogs=True, is_shared=True
+        ),
         evidence.EvidenceSource(name="notify", tier="deterministic", rank=3, has_holes=True, is_shared=True),
-        evidence.EvidenceSource(name="rollout", tier="deterministic", rank=4, has_holes=True, is_shared=True),
+        evidence.build_transcript_source("rollout", 4),
         evidence.PRINTED_SOURCE,
         *evidence.HEURISTIC_SOURCES,
     ),
@@ -191,6 +194,7 @@ ADAPTER = ComposedAdapter(
         )
     },
     screen_classifier=screen.SCREEN_CLASSIFIER,
+    package_names=("@openai/codex",),
     session_resume=SESSION_RESUME,
     resumed_session_finder=find_resumed_session,
     json_output_check=is_printing_json,

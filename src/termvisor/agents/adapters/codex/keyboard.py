@@ -4,6 +4,8 @@ Keys are a last resort and valid only while the screen shows the dialog they wer
 usage limit, a dialog opens whose first option switches the model.
 """
 
+import re
+
 from termvisor.agents.adapters.codex.screen import classify_screen, parse_layout
 from termvisor.agents.adapters.keyboard import (
     Decision,
@@ -15,7 +17,7 @@ from termvisor.agents.adapters.keyboard import (
 )
 from termvisor.model.terminal.screen import Screen
 
-_COMPOSER_PLACEHOLDER = "Ask Codex to do anything"
+PLACEHOLDER = re.compile("Ask Codex to do anything")
 # The option for each decision and its key. Never Enter, which takes whatever option is selected.
 _ANSWERS: dict[Decision, tuple[str, str]] = {
     "allow": ("Yes, proceed (y)", "y"),
@@ -43,8 +45,11 @@ def find_exit_keys(screen: Screen) -> KeyPress | None:
 
 
 def read_composer(screen: Screen) -> str | None:
-    text = parse_layout(screen.rows).composer
-    return "" if text == _COMPOSER_PLACEHOLDER else text
+    return parse_layout(screen.rows).composer
+
+
+def read_queue(screen: Screen) -> str:
+    return "\n".join(row.strip().removeprefix("↳") for row in parse_layout(screen.rows).queue)
 
 
 def find_interrupt_keys(screen: Screen) -> KeyPress | None:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from termvisor.agents.adapters.error_classifier import find_local_reset_time
-from termvisor.agents.adapters.screen_classifier import ScreenClassifier, ScreenRegions, trim_rows
+from termvisor.agents.adapters.screen_classifier import ScreenClassifier, trim_rows
+from termvisor.agents.adapters.screen_structure import ScreenRegions
 from termvisor.model.terminal.screen import Screen
 
 PROMPT_SIGN = "›"
@@ -22,6 +23,8 @@ _FOOTER_ROW = re.compile(r" {2}\S.* · [/~]")
 _WORK_ROW = re.compile(r"[•◦] \S.* \((?:\d+[hms] ?)+ • esc to interrupt\)")
 # A hint at the right edge, between the conversation and the composer.
 _RIGHT_EDGE_HINT = re.compile(r"\s{20,}\S")
+# The heading of a list of prompts that Codex takes later, between the work row and the composer.
+_QUEUE_HEADING = re.compile(r"• (?:Messages to be submitted after|Queued )")
 # The last row of a dialog, which lists its keys.
 _DIALOG_KEYS_ROW = re.compile(
     r"\s*(?:Press enter to confirm or esc to cancel|enter (?:select|confirm|continue) · esc (?:back|skip)"
@@ -36,6 +39,8 @@ class CodexScreenLayout(Struct, frozen=True, kw_only=True):
     """Rows that are not blank, the newest last."""
     work: str = ""
     """The row that shows how long Codex has been working."""
+    queue: tuple[str, ...] = ()
+    """The prompts that it takes later, with their heading."""
     composer: str | None = None
     """The text in the composer; None if there is no composer."""
     dialog: tuple[str, ...] = ()
@@ -60,12 +65,15 @@ def parse_layout(rows: Sequence[str]) -> CodexScreenLayout:
     if composer is None:
         return CodexScreenLayout(conversation=tuple(filter(None, trimmed)))
     above = [row for row in trimmed[:composer] if row and not _RIGHT_EDGE_HINT.match(row)]
+    queue = _find_queue(above)
+    above = above[: len(above) - len(queue)]
     work = _find_work_row(above)
     footer = next(index for index in range(composer, len(trimmed)) if _FOOTER_ROW.match(trimmed[index]))
     composer_rows = [row.removeprefix(PROMPT_SIGN).strip() for row in trimmed[composer:footer]]
     return CodexScreenLayout(
         conversation=tuple(above if work is None else above[:work]),
         work=above[work] if work is not None else "",
+        queue=tuple(queue),
         composer="\n".join(filter(None, composer_rows)),
     )
 
@@ -104,6 +112,15 @@ def _find_composer_row(rows: list[str]) -> int | None:
         index for index, row in enumerate(rows) if row.startswith(PROMPT_SIGN) and footers and index < footers[-1]
     ]
     return prompts[-1] if prompts else None
+
+
+def _find_queue(rows: list[str]) -> list[str]:
+    """Return the lists of queued prompts at the end of the rows: headings, and the indented rows below them."""
+    start = end = len(rows)
+    while end and (rows[end - 1].startswith("  ") or _QUEUE_HEADING.match(rows[end - 1])):
+        end -= 1
+        start = end if _QUEUE_HEADING.match(rows[end]) else start
+    return rows[start:]
 
 
 def _find_work_row(rows: list[str]) -> int | None:

@@ -50,8 +50,9 @@ ADAPTER = ComposedAdapter(
     name="copilot",
     capabilities=FULL_CAPABILITIES | {"native_approve"},
     sources=(
-        build_native_source("session_file", 1),
-        build_native_source("hook", 2, has_holes=True),
+        # Older versions report no permission request.
+        build_native_source("session_file", 1, misses_dialogs=True),
+        build_native_source("hook", 2, has_holes=True, misses_dialogs=True),
         *HEURISTIC_SOURCES,
     ),
     env_names=("HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"),
@@ -61,6 +62,7 @@ ADAPTER = ComposedAdapter(
     readers={"session_file": transcript.read_session_event, "hook": hooks.read_hook},
     transcript_readers={"session_file": transcript.read_transcript_text},
     screen_classifier=screen.SCREEN_CLASSIFIER,
+    package_names=("@github/copilot",),
     session_resume=SESSION_RESUME,
     resumed_session_finder=PROGRAM_MATCHER.build_session_finder(SESSION_RESUME, "--resume"),
 )

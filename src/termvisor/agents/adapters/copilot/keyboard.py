@@ -1,5 +1,8 @@
 """Copilot keyboard: the keys and hook output that answer, interrupt or exit Copilot CLI. Pure."""
 
+import re
+from itertools import takewhile
+
 import msgspec
 
 from termvisor.agents.adapters.copilot.screen import classify_screen, split_regions
@@ -13,6 +16,10 @@ from termvisor.agents.adapters.keyboard import (
 )
 from termvisor.model.terminal.screen import Screen
 
+PLACEHOLDER = re.compile(r"Type @ to mention files\b.*", re.DOTALL)
+# The row below a prompt that waits for the next step, and the heading of those that wait for the next turn.
+_PENDING_ROW, _QUEUE_HEADING = re.compile(r"\s*└ \[pending\b"), re.compile(r"Queued \(\d+\)")
+_PROMPT_ROW = re.compile(r" ❯ \S")
 # By rule name, the option that allows just this once.
 _ALLOW_LABELS = {"approval_asked": "Yes", "folder_not_trusted": "Yes"}
 
@@ -40,6 +47,18 @@ def find_exit_keys(screen: Screen) -> KeyPress | None:
 def read_composer(screen: Screen) -> str | None:
     rows = split_regions(screen).get("composer")
     return "\n".join(rows).removeprefix("❯").strip() if rows else None
+
+
+def read_queue(screen: Screen) -> str:
+    rows = screen.rows
+    queued: list[str] = []
+    for index, row in enumerate(rows):
+        if _PENDING_ROW.match(row):
+            start = max((at for at in range(index) if _PROMPT_ROW.match(rows[at])), default=index)
+            queued += rows[start:index]
+        elif _QUEUE_HEADING.match(row):
+            queued += takewhile(lambda below: below.startswith((" └ ", "   ")), rows[index + 1 :])
+    return "\n".join(row.strip().removeprefix("└") for row in queued)
 
 
 def find_interrupt_keys(screen: Screen) -> KeyPress | None:

@@ -30,6 +30,7 @@ from termvisor.agents.adapters.json_access import (
 )
 from termvisor.agents.adapters.statements import (
     CLEARED_FLAGS,
+    COMPACTION_END,
     COMPACTION_START,
     INTERRUPTED_PAYLOAD,
     PROMPT_ACCEPTED,
@@ -43,7 +44,6 @@ from termvisor.agents.adapters.statements import (
 )
 from termvisor.agents.adapters.transcript_text import TranscriptText
 from termvisor.model.agent.session import MessageRole
-from termvisor.model.agent.signal import FlagUpdate
 from termvisor.model.agent.state import StateName
 
 # The log of a resumed session begins with old events. Those older than this are ignored.
@@ -142,10 +142,16 @@ def _read_error(fields: JsonObject, now: int) -> AgentStatement:
     return build_error_statement(kind, message, now)
 
 
+def _read_compaction_start(fields: JsonObject, now: int) -> AgentStatement:
+    # Older versions do not tell whether it happens within a turn, so it must not change the state.
+    return COMPACTION_START if get_str(fields, "trigger") else replace(COMPACTION_START, kind="note", state=None)
+
+
 def _read_compaction_end(fields: JsonObject, now: int) -> AgentStatement:
+    trigger = get_str(fields, "trigger")
     # A manual compaction is the whole turn; an automatic one happens within a turn.
-    state: StateName = "idle" if get_str(fields, "trigger") == "manual" else "running"
-    return AgentStatement(state=state, flags=FlagUpdate(compacting=False))
+    state: StateName = "idle" if trigger == "manual" else "running"
+    return replace(COMPACTION_END, kind="state", state=state) if trigger else COMPACTION_END
 
 
 def _read_session_start(fields: JsonObject, now: int) -> AgentStatement:
@@ -192,7 +198,7 @@ EVENT_INTERPRETERS: EventTable = {
     "system.notification": _read_notification,
     "abort": AgentStatement(state="idle", payload=INTERRUPTED_PAYLOAD),
     "session.error": _read_error,
-    "session.compaction_start": COMPACTION_START,
+    "session.compaction_start": _read_compaction_start,
     "session.compaction_complete": _read_compaction_end,
     "session.shutdown": _read_shutdown,
     **_PERMISSION_INTERPRETERS,

@@ -3,7 +3,8 @@
 The only documented region is the foot, which consists of the last non-blank rows.
 """
 
-from termvisor.agents.adapters.screen_classifier import ScreenClassifier, ScreenRegions, trim_rows
+from termvisor.agents.adapters.screen_classifier import ScreenClassifier, trim_rows
+from termvisor.agents.adapters.screen_structure import ScreenRegions
 from termvisor.model.terminal.screen import Screen
 
 _MAX_FOOT_ROWS = 12

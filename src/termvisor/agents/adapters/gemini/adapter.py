@@ -58,6 +58,7 @@ ADAPTER = ComposedAdapter(
         )
     },
     screen_classifier=screen.SCREEN_CLASSIFIER,
+    package_names=("@google/gemini-cli",),
     session_resume=SESSION_RESUME,
     resumed_session_finder=PROGRAM_MATCHER.build_session_finder(SESSION_RESUME, "-r", "--resume"),
 )

@@ -3,6 +3,9 @@
 A hook can deny a tool but not allow it, because the dialog is shown anyway. So an approval needs keys.
 """
 
+import re
+from itertools import takewhile
+
 import msgspec
 
 from termvisor.agents.adapters.gemini.screen import classify_screen, split_regions
@@ -16,7 +19,8 @@ from termvisor.agents.adapters.keyboard import (
 )
 from termvisor.model.terminal.screen import Screen
 
-_PLACEHOLDER_ROW = " >   Type your message"
+PLACEHOLDER = re.compile(r"Type your message\b.*")
+_QUEUE_HEADING, _QUEUE_INDENT = "  Queued (press ↑ to edit):", "    "
 # By rule name, the option that allows just this once.
 _ALLOW_LABELS = {"approval_asked": "Allow once"}
 
@@ -44,8 +48,13 @@ def read_composer(screen: Screen) -> str | None:
     rows = split_regions(screen).get("composer")
     if not rows:
         return None
-    is_empty = rows[0].startswith(_PLACEHOLDER_ROW) or rows[0].rstrip() == " >"
-    return "" if is_empty else "\n".join(row[3:].strip() for row in rows)
+    return "\n".join(row[3:].strip() for row in rows)
+
+
+def read_queue(screen: Screen) -> str:
+    rows = list(screen.rows)
+    start = rows.index(_QUEUE_HEADING) + 1 if _QUEUE_HEADING in rows else len(rows)
+    return "\n".join(takewhile(lambda row: row.startswith(_QUEUE_INDENT), rows[start:]))
 
 
 def find_interrupt_keys(screen: Screen) -> KeyPress | None:

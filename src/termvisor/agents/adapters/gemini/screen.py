@@ -11,7 +11,8 @@
 import re
 
 from termvisor.agents.adapters.error_classifier import find_any_reset_time
-from termvisor.agents.adapters.screen_classifier import ScreenClassifier, ScreenRegions, find_bottom_box, trim_rows
+from termvisor.agents.adapters.screen_classifier import ScreenClassifier, find_bottom_box, trim_rows
+from termvisor.agents.adapters.screen_structure import ScreenRegions
 from termvisor.model.terminal.screen import Screen
 
 _HORIZONTAL_RULE = re.compile(r"─{10,}")

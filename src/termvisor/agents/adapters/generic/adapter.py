@@ -1,19 +1,15 @@
-"""Declare the adapter for any other program, defined by the user's rules (setting `agent_programs`).
+"""Declare the adapter for any other program, declared by the user in tables `[agents.<name>]` (`agent_programs`).
 
-A rule is a single text: a pattern for the command line, a state, and a pattern for a screen row.
-
-    aider :: waiting_input :: ^[a-z]*> $
-    aider :: waiting_approval :: \\(Y\\)es/\\(N\\)o
-
-The first rule whose program is running and whose row is shown determines the state. Without a match it is unknown.
+The first program in the settings whose pattern for a row matches the screen determines the state. Without a match it is
+unknown.
 """
 
 from collections.abc import Iterable, Sequence
 
 from termvisor.agents.adapters import adapter
 from termvisor.agents.adapters.screen_classifier import trim_rows
+from termvisor.model.agent.agent_program import AgentProgram, is_row_match
 from termvisor.model.agent.evidence import HEURISTIC_SOURCES, EvidenceSource
-from termvisor.model.agent.program_rule import ProgramRule, parse_program_rule
 from termvisor.model.agent.signal import Signal
 from termvisor.model.terminal.screen import Screen
 
@@ -21,7 +17,7 @@ _RULE_CONFIDENCE = 0.6
 
 
 class GenericAdapter:
-    """Implementation of the adapter contract (`adapter.Adapter`) by user rules."""
+    """Implementation of the adapter contract (`adapter.Adapter`) by programs that the user declared."""
 
     name = "generic"
     contract_version = adapter.CONTRACT_VERSION
@@ -31,12 +27,12 @@ class GenericAdapter:
     sources: tuple[EvidenceSource, ...] = HEURISTIC_SOURCES
     env_names: tuple[str, ...] = ()
 
-    def __init__(self, rules: Iterable[ProgramRule] = ()):
-        self.rules = tuple(rules)
+    def __init__(self, programs: Iterable[AgentProgram] = ()):
+        self.programs = tuple(programs)
 
     def find_process(self, processes: Sequence[adapter.ProcessInfo]) -> adapter.ProcessInfo | None:
         return next(
-            (process for process in processes if any(rule.is_for_program(process.argv) for rule in self.rules)), None
+            (process for process in processes if any(one.is_for_program(process.argv) for one in self.programs)), None
         )
 
     def matches_title(self, title: str) -> bool:
@@ -49,21 +45,17 @@ class GenericAdapter:
         return ()
 
     def classify_screen(self, screen: Screen, version: str = "") -> adapter.ScreenReading:
-        """Return the state of the first rule with a matching row. The screen does not show which program is running."""
+        """Return the state of the first pattern with a matching row. The screen does not show which program runs."""
         rows = trim_rows(screen.rows)
-        rule = next((rule for rule in self.rules if any(rule.is_row_match(row) for row in rows)), None)
-        if rule is None:
-            return adapter.ScreenReading()
-        return adapter.ScreenReading(state=rule.state, rule=rule.row, confidence=_RULE_CONFIDENCE)
+        patterns = (pattern for program in self.programs for pattern in program.list_row_patterns())
+        for state, pattern in patterns:
+            if any(is_row_match(pattern, row) for row in rows):
+                return adapter.ScreenReading(state=state, rule=pattern, confidence=_RULE_CONFIDENCE)
+        return adapter.ScreenReading()
 
     def build_resume_command(self, session: str) -> tuple[str, ...]:
         return ()
 
 
-# Without rules it recognizes no process.
+# Without programs it recognizes no process.
 ADAPTER = GenericAdapter()
-
-
-def build_generic_adapter(rule_texts: Iterable[str]) -> GenericAdapter:
-    """Return an adapter with these rules. Raises ValueError for a malformed rule."""
-    return GenericAdapter(map(parse_program_rule, rule_texts))

@@ -38,6 +38,7 @@ ADAPTER = ComposedAdapter(
     title_matcher=lambda title: title == "OpenCode" or title.startswith("OC | "),
     readers={"hook": hooks.read_event, "server": hooks.read_event},
     screen_classifier=screen.SCREEN_CLASSIFIER,
+    package_names=("opencode-ai", "opencode"),
     session_resume=SESSION_RESUME,
     resumed_session_finder=PROGRAM_MATCHER.build_session_finder(SESSION_RESUME, "-s", "--session"),
 )

@@ -1,4 +1,8 @@
-"""opencode keyboard: the keys that deny, interrupt or exit opencode where its server cannot be used. Pure."""
+"""opencode keyboard: the keys that answer, interrupt or exit opencode where its server cannot be used. Pure.
+
+Only a background of its own marks the selected option of a dialog. If another option is selected between the capture
+and the key, Enter rejects the request, or opens a second dialog that asks whether to allow it always.
+"""
 
 import re
 
@@ -6,17 +10,30 @@ from termvisor.agents.adapters.keyboard import Decision, KeyPress, build_exit_pr
 from termvisor.agents.adapters.opencode.screen import classify_screen, find_panel_rows, split_regions
 from termvisor.model.terminal.screen import Screen
 
-_EMPTY_COMPOSER_ROW = re.compile(r"Ask anything….*|")
+PLACEHOLDER = re.compile(r"Ask anything(?:…|\.\.\.).*")
+_BARRED_ROW = re.compile(r"\s*┃(.*)")
+_QUEUED_BADGE = "QUEUED"
+_OPTIONS = ("Allow once", "Allow always", "Reject")
+_OPTIONS_ROW = re.compile(r"\s*┃\s+" + r"\s+".join(_OPTIONS) + r"\b")
 # opencode must have processed the first key before the second one arrives.
 _INTERRUPT_KEY_PAUSE_S = 0.3
 
 
 def find_answer_keys(screen: Screen, decision: Decision) -> KeyPress | None:
-    """Return the key that denies. None for "allow": the panel marks the selected option only by colour."""
+    """Return the keys that deny or allow once. None for "allow" unless a colour marks exactly one option."""
     reading, rows = classify_screen(screen), find_panel_rows(screen)
-    if reading.rule_name != "permission_asked" or not rows or decision == "allow":
+    if reading.rule_name != "permission_asked" or not rows:
         return None
-    return KeyPress(keys=("Escape",), rule=reading.rule, rows=rows)
+    keys = ("Escape",) if decision == "deny" else _find_allow_keys(screen)
+    return KeyPress(keys=keys, rule=reading.rule, rows=rows) if keys else None
+
+
+def _find_allow_keys(screen: Screen) -> tuple[str, ...] | None:
+    options_rows = [number for number, row in enumerate(screen.rows) if _OPTIONS_ROW.match(row)]
+    selected = [text for number, text in screen.highlights if number in options_rows]
+    if len(options_rows) != 1 or len(selected) != 1 or selected[0] not in _OPTIONS:
+        return None
+    return (*("Left",) * _OPTIONS.index(selected[0]), "Enter")
 
 
 def find_interrupt_keys(screen: Screen) -> KeyPress | None:
@@ -34,8 +51,12 @@ def find_exit_keys(screen: Screen) -> KeyPress | None:
 
 def read_composer(screen: Screen) -> str | None:
     rows = split_regions(screen).get("composer")
-    if not rows:
-        return None
     # The last row of the composer shows the model.
-    is_empty = all(_EMPTY_COMPOSER_ROW.fullmatch(row) for row in rows[:-1])
-    return "" if is_empty else "\n".join(rows[:-1]).strip()
+    return "\n".join(rows[:-1]).strip() if rows and len(rows) > 1 else None
+
+
+def read_queue(screen: Screen) -> str:
+    """Return the rows of the messages that carry the badge of the queue."""
+    texts = [match[1].strip() if (match := _BARRED_ROW.match(row)) else "" for row in screen.rows]
+    messages = "\n".join(texts).split("\n\n")
+    return "\n".join(message for message in messages if message.endswith(_QUEUED_BADGE))

@@ -11,16 +11,19 @@
 
 import re
 
-from termvisor.agents.adapters.screen_classifier import ScreenClassifier, ScreenRegions, trim_rows
+from termvisor.agents.adapters.screen_classifier import ScreenClassifier, trim_rows
+from termvisor.agents.adapters.screen_structure import ScreenRegions, remove_scroll_bars
 from termvisor.model.terminal.screen import Screen
 
 _COMPOSER_EDGE = re.compile(r"\s*╹▀{6,}")
 _LEFT_BAR = re.compile(r"\s*┃")
 _MESSAGE_END = re.compile(r"\s+▣  \S")
+# Wide terminals show a side bar, right of the conversation's scroll bar.
+_SIDE_BAR_WIDTH, _MIN_WIDTH_BESIDE_IT = 42, 78
 
 
 def split_regions(screen: Screen) -> ScreenRegions:
-    rows = trim_rows(screen.rows)
+    rows = trim_rows(_cut_side_bar(screen))
     edge = max((index for index, row in enumerate(rows) if _COMPOSER_EDGE.match(row)), default=None)
     if edge is not None:
         composer = _find_barred_rows(rows, edge)
@@ -32,6 +35,17 @@ def split_regions(screen: Screen) -> ScreenRegions:
         }
     panel = _find_barred_rows(rows, len(rows))
     return {"panel": [text for row in panel if (text := _strip_bar(row))]} if len(panel) > 2 else {}
+
+
+def _cut_side_bar(screen: Screen) -> list[str]:
+    """Return the rows without scroll bar and side bar.
+
+    Without a side bar, the composer or a row of text extends into its columns.
+    """
+    start = screen.width - _SIDE_BAR_WIDTH
+    if start < _MIN_WIDTH_BESIDE_IT or any(row[start : start + 2].strip() for row in screen.rows):
+        return remove_scroll_bars(screen.rows)
+    return remove_scroll_bars([row[:start] for row in screen.rows])
 
 
 def find_panel_rows(screen: Screen) -> tuple[str, ...]:

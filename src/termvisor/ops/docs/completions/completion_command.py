@@ -13,7 +13,11 @@ from termvisor.settings import list_settings
 # Values that are not a fixed list: panes from the daemon, file names, anything.
 PANE_VALUE, PATH_VALUE, ANY_VALUE = "@pane", "@path", "@any"
 # Global flags with their possible values; empty for a switch.
-GLOBAL_FLAGS = {"--format": " ".join(OUTPUT_FORMATS), "--json": "", "--quiet": "", "-q": "", "--help": "", "-h": ""}
+GLOBAL_FLAGS = {
+    "--format": " ".join(OUTPUT_FORMATS),
+    "--fields": ANY_VALUE,
+    **dict.fromkeys(("--json", "--full", "--quiet", "-q", "--help", "-h"), ""),
+}
 
 
 class CompletionCommand(Struct, frozen=True, kw_only=True):
@@ -64,7 +68,9 @@ def _get_value_words(argument: CommandArgument) -> str:
     if argument.choices:
         return " ".join(argument.choices)
     if argument.value_kind == "setting":
-        return " ".join(setting.name for setting in list_settings())
+        return " ".join(
+            f"{setting.name} {'.'.join(setting.place)}{'.' if setting.example else ''}" for setting in list_settings()
+        )
     if argument.value_kind == "event":
         return " ".join((*EVENT_KINDS, *EVENT_TYPES))
     return {"pane": PANE_VALUE, "path": PATH_VALUE}.get(argument.value_kind, ANY_VALUE)

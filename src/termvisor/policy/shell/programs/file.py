@@ -40,22 +40,6 @@ def analyze_remove(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     return CommandEffect(classes=classes, removes=known if is_wide else (), writes=() if is_wide else known)
 
 
-def analyze_copy(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
-    """Analyze a copy from a device or descriptor, which empties or overwrites its target."""
-    words = options.operands[:-1]
-    return classify("destructive_delete", when=any(re.match(r"/+(?:dev|proc)/", word.text) for word in words))
-
-
-def analyze_dd(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
-    """Analyze dd. Copying from a device overwrites or empties the target."""
-    pairs = [
-        (name, replace(word, text=value)) for word in call.arguments for name, _, value in [word.text.partition("=")]
-    ]
-    reads, writes = (tuple(word for name, word in pairs if name == key) for key in ("if", "of"))
-    overwrites = writes and any(word.text.startswith("/dev/") for word in reads)
-    return CommandEffect(classes=("destructive_delete",) if overwrites else (), reads=reads, writes=writes)
-
-
 def analyze_find(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
     texts = [word.text for word in call.arguments]
     operands = dropwhile(lambda word: re.match(r"-[HLPDO]", word.text), call.arguments)
@@ -109,33 +93,46 @@ def _find_print_files(words: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
     return tuple(file for option, file in pairs if option.text in ("-fprint", "-fprintf", "-fls", "-fprint0"))
 
 
-def analyze_mode(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
+def analyze_link(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
+    """Analyze ln. A later write through the new name changes what the link points to."""
+    target = options.find_value("-t", "--target-directory")
+    sources = options.operands if target or len(options.operands) == 1 else options.operands[:-1]
+    name = target or (options.operands[-1] if len(options.operands) > 1 else ShellWord("."))
+    return CommandEffect(links=tuple((name, source) for source in sources))
+
+
+def analyze_mode(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
     """Analyze chmod. Recursive, set-user-id and world-writable changes count; `chmod +x script` does not."""
+    is_removal = any(re.match(r"^-[rwxst]+$", word.text) for word in call.arguments)
     options = parse_options(
         [word for word in call.arguments if not re.match(r"^-[rwxst]+$", word.text)], "--reference="
     )
-    mode = options.operands[0].text if options.operands else ""
+    has_mode = not is_removal and not options.has("--reference")
+    mode = options.operands[0].text if options.operands and has_mode else ""
     is_wide = options.has("-R", "--recursive") or bool(_WIDE_MODE.search(mode)) or UNKNOWN_TEXT in mode
-    return CommandEffect(classes=("permissions",) if is_wide else (), writes=options.operands[1:])
-
-
-def analyze_search(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
-    """Analyze grep. The first operand is the pattern, unless an option holds it."""
-    return CommandEffect(
-        reads=options.operands if options.find_value("-e", "-f", "--regexp", "--file") else options.operands[1:]
-    )
+    return CommandEffect(classes=("permissions",) if is_wide else (), writes=options.operands[has_mode:])
 
 
 def analyze_tar(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
-    """Analyze the first word without a dash (`tar xzf a.tgz`) and the folder that an archive is extracted to."""
+    """Analyze the first word without a dash (`tar xzf a.tgz`), and the archive or folder that is written."""
     first = call.arguments[0].text if call.arguments else ""
     letters = first if first.isalpha() else "".join(re.findall(r"(?:^| )-(\w+)", call.text))
+    archives, folders = options.find_values("-f", "--file"), options.find_values("-C", "--directory")
+    operands = options.operands
+    classes: tuple[str, ...] = ()
+    if first.isalpha():  # the values of `tar cfC a b` follow in the order of their letters
+        values = dict(zip((letter for letter in first if letter in "fCXT"), operands[1:], strict=False))
+        archives, folders = (values["f"],) if "f" in values else (), (values["C"],) if "C" in values else folders
+        operands = operands[1 + len(values) :]
+        class_by_letter = dict.fromkeys("IF", "dynamic") | {"P": "outside_write"}
+        others = {*first} - {*"xctzjJavpkhOfCXTur"}
+        classes = tuple({class_by_letter.get(letter, "unknown_effect") for letter in others})
     extracts = "x" in letters or options.has("--extract", "--get")
-    is_code = first.isalpha() and not {*"IF"}.isdisjoint(first)
-    is_open = first.isalpha() and not {*first} <= {*"xctzjJavpkhOfCXT"}
+    lists = "t" in letters or options.has("--list", "--diff", "--compare")
     return CommandEffect(
-        classes=("dynamic",) if is_code else ("unknown_effect",) if is_open else (),
-        writes=options.find_values("-C", "--directory") if extracts else (),
+        classes=classes,
+        writes=() if lists else (folders or (ShellWord("."),)) if extracts else archives,
+        reads=() if extracts or lists else operands,
     )
 
 

@@ -31,8 +31,14 @@ _SED_COMMAND = re.compile(
     rf"|[sy](?P<mark>[^\w\s\\]){_SED_BODY}(?P=mark){_SED_BODY}(?P=mark)[gpiIM\d]*|[aic](?:\\|\s)[^\n]*|#[^\n]*)[\s;]*",
     re.DOTALL,
 )
-_AWK_QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|(?:^|[~(,!&|{;])\s*/(?:\\.|[^/\\\n])*/')
-_AWK_EXECUTE = re.compile(r"\bsystem\b|\bgetline\b|@|(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n]*>")
+# Tokens of awk. A slash after a value divides; anywhere else it starts a regular expression.
+_AWK_TOKEN = re.compile(
+    r'(?P<space>(?:[ \t]|\\\n|#[^\n]*)+)|(?P<string>"(?:\\.|[^"\\\n])*")'
+    r"|(?P<key>(?:print|printf|return|in|else|do|case)\b)|(?P<value>[\w.$]+|[)\]]|\+\+|--)|(?P<other>[^\"])",
+    re.DOTALL,
+)
+_AWK_REGEX = re.compile(r"/(?:\\.|\[[^]\"/\n]+\]|[^/\\\n\"\[])*/")
+_AWK_EXECUTE = re.compile(r"\b(?:system|getline|ARGV|ARGC|SYMTAB)\b|@|(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n]*>")
 _STDIN = re.compile(r"^(?:-|/+dev/(?:stdin|fd/\d+)|/+proc/[^/]+/(?:task/[^/]+/)?fd/\d+)$")
 _DROP_STATEMENT = re.compile(
     r"\bdrop\s+(?:database|table|schema|index|view|user|role|collection|keyspace|column|owned|materialized)\b"
@@ -44,7 +50,7 @@ _DROP_STATEMENT = re.compile(
 _CLIENT_ESCAPE = re.compile(
     r"(?:^|[\s;'\"])(?:\.(?:shell|system|load|import|output|once|excel|cd|backup|save|log|open)\b|\\!|\\[gowi]\b|\\copy|!)"
     r"|\\!|\\o|\|"
-    r"|\bprogram\s*'|\binto\s+(?:out|dump)file\b|load_extension|writefile|\b(?:pg|lo)_\w+\s*\(|dblink|setval|\bsystem\b|\b(?:do|call|create)\b|\beval\b|\bconfig\b",
+    r"|\bprogram\s*'|\binto\s+(?:out|dump)file\b|load_extension|writefile|\bedit\s*\(|vacuum\s+into|\battach\b|\b(?:pg|lo)_\w+\s*\(|dblink|setval|\bsystem\b|\b(?:do|call|create)\b|\beval\b|\bconfig\b",
     re.IGNORECASE,
 )
 _READING_STATEMENT = re.compile(
@@ -52,7 +58,6 @@ _READING_STATEMENT = re.compile(
     r"|(?:get|keys|info|ping|ttl|type|exists|llen|lrange|hgetall|scan|dbsize)$)",
     re.IGNORECASE,
 )
-_DROP_TASK = re.compile(r"^(?:db:(?:drop|reset|purge|truncate\w*|schema:load|migrate:reset)|flush|sqlflush|reset_db)$")
 
 
 def analyze_input(call: ProgramCall, _options: ParsedOptions, unknown_class: str = "dynamic") -> CommandEffect:
@@ -155,9 +160,26 @@ def analyze_trap(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
 
 def analyze_awk(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     """Analyze awk, whose program may write files and run programs."""
-    program = [_AWK_QUOTED.sub('""', word.text) for word in options.operands[:1]]
-    is_code = any(_AWK_EXECUTE.search(text) or UNKNOWN_TEXT in text for text in program)
+    is_code = any(_is_awk_code(word.text) or not word.is_known for word in options.operands[:1])
     return merge_effects(classify("inline_code", when=is_code), CommandEffect(reads=options.operands[1:]))
+
+
+def _is_awk_code(program: str) -> bool:
+    """Return True if the program may run programs or open files other than its operands."""
+    position, code, is_value = 0, "", False
+    while position < len(program):
+        is_slash = program[position] == "/"
+        token = (_AWK_REGEX if is_slash and not is_value else _AWK_TOKEN).match(program, position)
+        # After a parenthesis a slash may start either, so it must not matter which one.
+        is_unclear = is_slash and is_value and re.match(r'/[^/\n]*"[^/\n]*/', program[position:])
+        if token is None or is_unclear:
+            return True
+        kind = token.lastgroup
+        code += token[0] if kind in ("key", "value", "other") else " "
+        is_value = is_value if kind == "space" else kind in ("value", "string")
+        position = token.end()
+    # A statement goes on after a newline that follows one of these.
+    return bool(_AWK_EXECUTE.search(re.sub(r"([,{]|&&|\|\|)\s*\n", r"\1 ", code)))
 
 
 def analyze_sed(_call: ProgramCall, options: ParsedOptions) -> CommandEffect:
@@ -178,13 +200,6 @@ def _is_plain_sed(script: str) -> bool:
     return True
 
 
-def analyze_arithmetic(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
-    """Analyze arithmetic. `let 'a[$(b)]=1'` runs b although it is quoted."""
-    # Of printf, only the name of the variable is evaluated.
-    words = parse_options(call.arguments, "-v=").find_values("-v") if call.name == "printf" else call.arguments
-    return classify("dynamic", when=any("$(" in word.text or "`" in word.text for word in words))
-
-
 def analyze_client(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     """Analyze a database client: statements that read are harmless, unless they can leave the database."""
     fed = analyze_input(call, options)
@@ -203,19 +218,3 @@ def analyze_client(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
         classify("inline_code", when=any(map(_CLIENT_ESCAPE.search, (*texts, *statements)))),
         classify("unknown_effect", when=not is_read),
     )
-
-
-def analyze_task(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
-    """Analyze tasks such as `rails db:drop`, `manage.py flush` and `prisma migrate reset`."""
-    texts = [word.text for word in call.arguments]
-    is_reset = texts[:2] in (["migrate", "reset"], ["db", "push"], ["db", "drop"], ["db", "reset"])
-    drops = is_reset or any(_DROP_TASK.match(text) for text in texts)
-    return classify("database_drop") if drops else UNKNOWN_EFFECT
-
-
-def analyze_make(call: ProgramCall, _options: ParsedOptions) -> CommandEffect:
-    """Analyze make, whose code can stand in its options, variables and input."""
-    words = call.arguments
-    is_inline = any(re.match(r"--eval|-E|(?:\w*SHELL\w*|MAKEFLAGS|MAKE)\s*[:+?]?=|.*[`$!(]", w.text) for w in words)
-    reads_input = any(_STDIN.match(word.text) or word.text == "-f-" for word in words)
-    return merge_effects(UNKNOWN_EFFECT, classify("inline_code", when=is_inline or reads_input))

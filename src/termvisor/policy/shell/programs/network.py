@@ -21,6 +21,8 @@ UNKNOWN_HOST = "?"
 SSH_OPTIONS = "-b= -c= -D= -E= -e= -F= -I= -i= -J= -L= -l= -m= -O= -o= -p= -Q= -R= -S= -W= -w= -B= -P="
 _LOCAL_HOST = re.compile(r"^(?:localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0|.*\.localhost)$")
 _REMOTE_PATH = re.compile(r"^(?:[^/:@\s]+@)?([\w.-]+):")
+_LOGIN_PATH = re.compile(r"[^/:]*@([^/:]+):(?!//)")
+_HOST_PATH = re.compile(r"([\w.-]+):(?!//|:)")
 _DATA_OPTIONS = ("-d", "--data", "--data-binary", "--data-urlencode", "-F", "--form", "--json", "--data-ascii")
 _FILE_OPTIONS = ("-T", "--upload-file", "--post-file", "--body-file")
 
@@ -33,6 +35,17 @@ def parse_host(text: str) -> str:
     place = re.split(r"[/?#\\]", rest)[0].rpartition("@")[2]
     host = place.partition("]")[0] + "]" if place.startswith("[") else place.partition(":")[0]
     return "" if _LOCAL_HOST.match(host.casefold()) else host.casefold()
+
+
+def find_hosts(words: tuple[ShellWord, ...], use: str) -> tuple[str, ...]:
+    """Return the hosts that operands name, by the field ``hosts`` of the table."""
+    texts = [word.text for word in words]
+    if use == "addresses":
+        logins = [login[1] for login in map(_LOGIN_PATH.match, texts) if login]
+        # Only the first operand names a repository; a later `a:b` pairs two branches.
+        logins += [host[1] for host in map(_HOST_PATH.match, texts[:1]) if host]
+        return _parse_hosts([*(text for text in texts if "://" in text), *logins])
+    return _parse_hosts({"first": texts[:1], "all": texts, "unknown": [UNKNOWN_TEXT]}.get(use, []))
 
 
 def _parse_hosts(texts: list[str]) -> tuple[str, ...]:
@@ -52,16 +65,24 @@ def analyze_curl(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
         CommandEffect(hosts=hosts, writes=targets, fetches=fetches),
         classify("dynamic", when=is_open),
         classify("unknown_effect", when=any(re.match(r"(?i)(?:file|dict|gopher|smb)s?:", word.text) for word in words)),
-        classify("network_exfiltration", when=hosts and _has_sent_data(call, options, words)),
+        classify("network_exfiltration", when=hosts and _has_sent_data(call, options, targets)),
     )
 
 
-def _has_sent_data(call: ProgramCall, options: ParsedOptions, words: tuple[ShellWord, ...]) -> bool:
-    """Return True if the call sends files, its input or another program's output. Literal text does not count."""
+def _has_sent_data(call: ProgramCall, options: ParsedOptions, targets: tuple[ShellWord, ...]) -> bool:
+    """Return True if the call sends files, its input or another program's output. Literal text does not count.
+
+    ``targets`` are files that the call writes: their names are not sent.
+    """
     values = options.find_values(*_DATA_OPTIONS)
-    has_file = any("@" in word.text or not word.is_known for word in values) or options.find_values(*_FILE_OPTIONS)
-    address = (*words, *options.find_values("-H", "--header"))
-    return bool(has_file or (call.substituted and not all(word.is_known for word in address)))
+    has_file = (
+        any("@" in word.text or not word.is_known for word in values)
+        or any("=<" in word.text for word in options.find_values("-F", "--form"))
+        or any(word.text.startswith("@") for word in options.find_values("-H", "--header"))
+        or bool(options.find_values(*_FILE_OPTIONS))
+    )
+    is_computed = any(not word.is_known for word in call.arguments if word not in targets)
+    return has_file or (bool(call.substituted) and is_computed)
 
 
 def analyze_ssh(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
@@ -99,7 +120,7 @@ def analyze_remote_copy(call: ProgramCall, options: ParsedOptions) -> CommandEff
     local = tuple(word for word in options.operands if not _REMOTE_PATH.match(word.text))
     if is_rsync and options.is_dry_run("-n --dry-run") and not options.unknown:
         return CommandEffect(hosts=_parse_hosts(hosts))
-    deletes = any(flag.startswith(("--del", "--remove-source")) for flag in options.flags)
+    deletes = options.has("--delete", "--remove-source-files") or any(f.startswith("--del") for f in options.flags)
     shells = [word.text for word in options.find_values("-e", "--rsh") if is_rsync]
     settings = [word.text for word in options.find_values("-o", "-S", "-D") if not is_rsync]
     is_code = any(not re.fullmatch(r"ssh(?: -[pil] \S+)*", text) for text in shells) or any(
@@ -118,28 +139,3 @@ def analyze_remote_copy(call: ProgramCall, options: ParsedOptions) -> CommandEff
         ),
         classify("network_exfiltration", when=sends and effect.hosts),
     )
-
-
-def analyze_raw_connection(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
-    """Analyze nc, socat, telnet and ftp, which send bytes to another machine. `-e` gives it a shell."""
-    texts = [word.text.casefold() for word in call.arguments]
-    runs = options.has("-e", "-c", "--exec") or any(re.search(r"(?:exec|system|shell):", text) for text in texts)
-    hosts = _parse_hosts([word.text for word in options.operands[:1]] or [UNKNOWN_HOST])
-    # socat addresses have their own syntax, with the host anywhere in them.
-    if call.name == "socat":
-        hosts = (UNKNOWN_HOST,)
-    effect = CommandEffect(hosts=hosts, classes=("remote_code",) if runs else ())
-    opens = call.name == "socat" and any(re.match(r"(?:open|create|file|gopen|pipe):", text) for text in texts)
-    has_escape = call.name in ("lftp", "ftp", "telnet") and (call.reads_stdin or runs or any("!" in t for t in texts))
-    return merge_effects(
-        effect,
-        classify("inline_code", when=has_escape),
-        classify("unknown_effect", when=opens),
-        classify("network_exfiltration", when=call.reads_stdin and hosts),
-    )
-
-
-def analyze_name_lookup(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
-    """Analyze DNS lookups. The name can carry another program's output."""
-    is_computed = call.substituted and not all(word.is_known for word in call.arguments)
-    return classify("network_exfiltration", when=is_computed)

@@ -1,5 +1,6 @@
 """Wrappers: programs such as sudo and env whose arguments contain another program to run."""
 
+import shlex
 import sys
 
 from msgspec.structs import replace
@@ -31,7 +32,7 @@ def is_account_launch(call: ProgramCall) -> bool:
 def analyze_env(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
     """Analyze `env -S`, which splits one text into words, similar to a shell."""
     text = options.find_value("-S", "--split-string")
-    line = " ".join(word.text for word in (text, *options.rest)) if text else ""
+    line = " ".join([text.text, *(shlex.quote(word.text) for word in options.rest)]) if text else ""
     return CommandEffect(scripts=(ShellWord(line, call.start, call.end),) if line else ())
 
 
@@ -56,8 +57,9 @@ def analyze_xargs(call: ProgramCall, options: ParsedOptions) -> CommandEffect:
         words = list(reading.rest)
         if placeholder:
             words = [replace(word, text=word.text.replace(placeholder, UNKNOWN_TEXT)) for word in words]
-        # xargs appends the words it reads as operands.
-        words.append(ShellWord(UNKNOWN_TEXT, call.start, call.end))
         inner = replace(call, words=tuple(words), input_text=None, fed_by=())
-        effects.append(CommandEffect(calls=(inner,) if reading.rest else ()))
+        # xargs appends the words it reads as operands. Without any it runs the program once as it is.
+        appended = replace(inner, words=(*inner.words, ShellWord(UNKNOWN_TEXT, call.start, call.end)))
+        files = reading.find_values("-a", "--arg-file")
+        effects.append(CommandEffect(calls=(inner, appended) if reading.rest else (), reads=files))
     return merge_effects(*effects)

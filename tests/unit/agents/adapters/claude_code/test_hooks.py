@@ -92,6 +92,7 @@ def test_a_background_command_is_a_task_from_its_tool_use_to_its_notification() 
 def test_a_sub_agent_is_a_task_except_the_compacting_one() -> None:
     assert get_only(read_hook("SubagentStart", agent_id="a1", agent_type="general-purpose")).kind == "task_began"
     assert get_only(read_hook("SubagentStop", agent_id="a1", agent_type="general-purpose")).kind == "task_ended"
+    assert get_only(read_hook("SubagentStop", agent_id="a1")).kind == "task_ended", "as older versions report it"
     assert read_hook("SubagentStop", agent_id="a2", agent_type="") == []
 
 

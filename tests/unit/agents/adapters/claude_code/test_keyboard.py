@@ -76,6 +76,13 @@ def test_a_question_is_answered_by_the_named_option() -> None:
     assert keyboard.find_answer_keys(shown, "allow") is None
 
 
+def test_a_permission_dialog_is_answered_by_a_label_that_it_shows() -> None:
+    shown = build_permission_screen(" ❯ 1. Yes", "   2. Yes, and don't ask again", "   3. No")
+    assert keyboard.find_option_keys(shown, "Yes, and don't ask again").keys == ("Down", "Enter")
+    assert keyboard.find_option_keys(shown, "3").keys == ("Down", "Down", "Enter")
+    assert keyboard.find_option_keys(shown, "Maybe") is None
+
+
 @pytest.mark.parametrize("scene", RESTING, ids=lambda scene: scene.name)
 def test_a_screen_without_a_dialog_has_no_answer_keys(scene: Scene) -> None:
     assert keyboard.find_answer_keys(scene.screen, "allow") is keyboard.find_answer_keys(scene.screen, "deny") is None

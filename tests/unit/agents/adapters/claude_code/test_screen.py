@@ -30,6 +30,11 @@ def test_a_composer_may_have_several_rows() -> None:
     assert parts.composer == ("❯ one", "  two", "", "  three")
 
 
+def test_a_composer_may_have_the_sign_of_older_versions() -> None:
+    parts = parse_layout(build_screen("> do it", "● done", HORIZONTAL_RULE, "> one", HORIZONTAL_RULE, "  foot"))
+    assert (parts.composer, parts.blocks) == (("> one",), (("● done",), ("> do it",)))
+
+
 def test_a_screen_with_output_of_another_program_has_no_regions() -> None:
     assert (
         parse_layout(build_screen(HORIZONTAL_RULE, "❯", HORIZONTAL_RULE, "  ⏸ manual mode on", "$ "))
@@ -108,6 +113,7 @@ def classify_rule(shown: Screen) -> str:
     ("shown", "rule"),
     [
         (build_screen(*DIALOG), "permission"),
+        (build_screen(*DIALOG[:-1], " Esc to exit"), "permission"),
         (
             build_screen(
                 HORIZONTAL_RULE,
@@ -149,11 +155,13 @@ def classify_rule(shown: Screen) -> str:
             "context_full",
         ),
         (build_composer_screen(PROMPTED, "● API Error: 529 Overloaded.", "", DONE), "api_error"),
+        (build_composer_screen(PROMPTED, "● API Error: 529 Overloaded.", "", "✻ Worked for 0s"), "api_error"),
         (
             build_composer_screen(PROMPTED, "● half of", "  ⎿  Interrupted · What should Claude do instead?"),
             "interrupted",
         ),
         (build_composer_screen(PROMPTED, "● words", "", DONE), "turn_ended"),
+        (build_composer_screen(PROMPTED, "● words"), "answered"),
         (build_composer_screen("❯ /clear"), "at_rest"),
         (build_composer_screen("▝▜██████▀  Claude Code v2.1.325"), "begun"),
     ],

@@ -35,6 +35,34 @@ def test_an_interrupt_line_is_idle(text: str) -> None:
     assert (signal.state, signal.payload["interrupted"]) == ("idle", text.strip("[]"))
 
 
+def test_a_prompt_of_an_older_version_starts_a_turn() -> None:
+    (signal,) = read_transcript_line("user", message={"content": "do it"})
+    assert (signal.state, signal.payload["prompt"]) == ("running", "do it")
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [("<command-name>/model</command-name>", {}), ("This session is continued", {"isCompactSummary": True})],
+)
+def test_a_command_or_a_summary_is_not_a_prompt(text: str, fields: dict[str, bool]) -> None:
+    assert read_transcript_line("user", message={"content": text}, **fields) == []
+
+
+def test_a_text_without_a_stop_reason_leaves_the_state_open() -> None:
+    (signal,) = read_transcript_line("assistant", message=build_message(None))
+    assert (signal.kind, signal.state, signal.payload["context_used"]) == ("note", None, 245)
+
+
+@pytest.mark.parametrize(("trigger", "state"), [("manual", "idle"), ("auto", "running")])
+def test_a_compaction_ends_the_turn_that_was_only_for_it(trigger: str, state: str) -> None:
+    (signal,) = read_transcript_line("system", subtype="compact_boundary", compactMetadata={"trigger": trigger})
+    assert (signal.state, signal.flags.compacting) == (state, False)
+
+
+def test_a_line_about_a_retry_changes_nothing() -> None:
+    assert read_transcript_line("system", subtype="api_error", error={"status": 401}) == []
+
+
 def test_an_answer_completes_the_turn_with_its_token_usage() -> None:
     (signal,) = read_transcript_line("assistant", message=build_message("end_turn"))
     assert signal.state == "completed"

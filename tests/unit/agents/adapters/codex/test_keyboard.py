@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from termvisor.actions.pane_snapshot import get_agent_interaction
 from termvisor.agents.adapters.codex import keyboard
 from termvisor.agents.adapters.codex.screen import parse_layout
 from termvisor.model.ids import PaneId
@@ -54,13 +55,15 @@ def test_interrupt_keys_exist_only_on_a_working_screen():
 
 
 def test_the_composer_text_is_read():
-    assert keyboard.read_composer(build_screen("• Hello.", *FOOT)) == ""
+    assert get_agent_interaction("codex").read_composer(build_screen("• Hello.", *FOOT)) == ""
     assert (
-        keyboard.read_composer(build_screen("• Hello.", "› half a thought", "", "  gpt-6 default · ~/src"))
+        get_agent_interaction("codex").read_composer(
+            build_screen("• Hello.", "› half a thought", "", "  gpt-6 default · ~/src")
+        )
         == "half a thought"
     )
-    assert keyboard.read_composer(build_screen(LIMIT, *MODAL)) is None
-    assert keyboard.read_composer(build_screen("$")) is None
+    assert get_agent_interaction("codex").read_composer(build_screen(LIMIT, *MODAL)) is None
+    assert get_agent_interaction("codex").read_composer(build_screen("$")) is None
 
 
 def test_answer_and_interrupt_keys_are_never_enter():

@@ -117,7 +117,6 @@ HITS = {
     "failed": ("■ Something that nobody saw before", *FOOT),
     "turn_ended": ("• Hello.", "", "  Worked for <1s • 04:14", *FOOT),
     "fresh_start": ("  >_ OpenAI Codex (v0.166.0)", "     ~/src", "", "    ⣿⣿", *FOOT),
-    "text_without_an_end": ("› hi", "", "• The model is thinking", *FOOT),
 }  # fmt: skip
 NEAR = {
     "a dialog that is only quoted": (*ASKED[:4], "• That is what it asked.", "  Worked for 1s • 10:00", *FOOT),

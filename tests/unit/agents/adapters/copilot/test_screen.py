@@ -75,7 +75,6 @@ def test_a_screen_has_its_state_and_rule(shown, state, rule):
         build_screen(""),
         build_screen("   Resume     copilot --resume=1\n$ "),
         build_screen([*build_box(*APPROVAL), "$ "]),
-        build_screen(APPROVAL),
     ],
 )
 def test_a_screen_that_only_resembles_copilot_is_unknown(shown):

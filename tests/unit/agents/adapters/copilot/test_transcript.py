@@ -34,6 +34,8 @@ def read_event(kind, /, *, at="2026-11-16T04:15:59.900Z", agent="", **data):
         ("abort", {"reason": "user_initiated"}, "idle"),
         ("session.error", {"errorType": "authentication", "message": "no"}, "error"),
         ("session.compaction_start", {"trigger": "manual"}, "running"),
+        ("session.compaction_start", {}, None),
+        ("session.compaction_complete", {}, None),
         ("session.compaction_complete", {"trigger": "manual"}, "idle"),
         ("session.compaction_complete", {"trigger": "auto"}, "running"),
     ],

@@ -2,6 +2,7 @@
 
 import json
 
+from termvisor.actions.pane_snapshot import get_agent_interaction
 from termvisor.agents.adapters.gemini import keyboard
 from tests.unit.agents.adapters.gemini.screens import APPROVAL, LIMIT, build_composer_screen, build_dialog_screen
 
@@ -49,9 +50,9 @@ def test_interrupt_keys_exist_only_on_a_working_screen():
 
 
 def test_an_empty_composer_is_distinguished_from_a_draft():
-    assert keyboard.read_composer(build_composer_screen()) == ""
-    assert keyboard.read_composer(build_composer_screen(typed=" > half a thought"))
-    assert keyboard.read_composer(build_dialog_screen(*APPROVAL)) is None
+    assert get_agent_interaction("gemini").read_composer(build_composer_screen()) == ""
+    assert get_agent_interaction("gemini").read_composer(build_composer_screen(typed=" > half a thought"))
+    assert get_agent_interaction("gemini").read_composer(build_dialog_screen(*APPROVAL)) is None
 
 
 def test_the_hook_answer_can_deny():

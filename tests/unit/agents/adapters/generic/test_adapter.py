@@ -1,10 +1,16 @@
 """Programs defined by user rules."""
 
-from termvisor.agents.adapters.generic.adapter import ADAPTER, build_generic_adapter
+from termvisor.agents.adapters.generic.adapter import ADAPTER, GenericAdapter
+from termvisor.model.agent.agent_program import AgentProgram
 from tests.unit.agents.adapters.adapter_inputs import build_process, build_screen, read_source_record
 
-AIDER = build_generic_adapter(
-    [r"\baider\b :: waiting_approval :: \(Y\)es/\(N\)o", r"\baider\b :: waiting_input :: ^[a-z]*> $|^> ?$"]
+AIDER = GenericAdapter(
+    [
+        AgentProgram(
+            command=r"\baider\b",
+            states={"waiting_approval": r"\(Y\)es/\(N\)o", "waiting_input": ("^[a-z]*> $", "^> ?$")},
+        )
+    ]
 )
 
 

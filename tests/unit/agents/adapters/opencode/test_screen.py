@@ -1,6 +1,7 @@
 """Regions and states of opencode screens."""
 
 import pytest
+from msgspec.structs import replace
 
 from termvisor.agents.adapters.opencode.screen import classify_screen, find_panel_rows, split_regions
 from tests.unit.agents.adapters.adapter_inputs import build_screen
@@ -31,6 +32,15 @@ def test_a_block_directly_before_the_end_is_the_error():
     assert (
         split_regions(build_composer_screen(*add_left_bar("go"), "     words", "     ▣  Build · Model"))["broken"] == []
     )
+
+
+def test_a_side_bar_is_no_part_of_the_conversation():
+    screen = build_composer_screen("     words", "     ▣  Build · Model · 8.3s")
+    rows = tuple(f"{row[:118]:<120}   █    Context" for row in screen.rows)
+    wide = replace(screen, rows=rows, width=168)
+    assert split_regions(wide)["end"] == ["     ▣  Build · Model · 8.3s"]
+    assert classify_screen(wide).rule_name == "answered"
+    assert "Context" in split_regions(replace(wide, width=169))["end"][0], "text in its columns: there is none"
 
 
 def test_a_panel_replaces_the_composer():

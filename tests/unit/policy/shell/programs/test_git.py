@@ -12,7 +12,7 @@ from tests.unit.policy.policy_requests import analyze_text, find_classes
         "rebase --onto a b",
         "branch -M a",
         "update-ref -d x",
-        "-c a.b=c push -f",
+        "-c color.ui=never push -f",
         "--git-dir=x push -f",
         "tag --delete x",
         "push o --prune",
