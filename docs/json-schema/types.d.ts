@@ -2081,7 +2081,7 @@ export interface PaneItem {
   /** Only with `--full` or `--fields`. */
   height?: number;
   activity?: ActivityItem;
-  heard_by?: "control" | "none" | "pipe";
+  heard_by?: "control" | "none" | "pipe" | "polled" | "pty";
   gap_cause?: "client_paused" | "cursor_jump" | "descriptors_exhausted" | "disk_full" | "link_down" | "log_truncated" | "pane_reset" | "pipe_closed" | "pipe_stolen" | "recorder_restart" | "scrollback_truncated" | "server_gone" | "tail_uncertain" | null;
   /** Only with `--full` or `--fields`. */
   first_seen_at?: string;

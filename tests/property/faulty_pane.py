@@ -4,7 +4,14 @@ import asyncio
 from collections.abc import Sequence
 
 from termvisor.actions.pane_snapshot import PaneAgent, PaneForeground, PaneSnapshot
-from termvisor.backends.pane_control import AppliedPaneChange, GuardMismatch, PaneGuard, PaneState
+from termvisor.backends.pane_control import (
+    AppliedChange,
+    AppliedPaneChange,
+    GuardMismatch,
+    GuardResult,
+    PaneGuard,
+    PaneState,
+)
 from termvisor.errors import MuxError, NotFound
 from termvisor.model.action.action import Spawn
 from termvisor.model.action.preconditions import Preconditions
@@ -98,21 +105,21 @@ class FaultyPane:
         self._raise_if(self.count_call())
         return None if self.is_gone else self._build_state()
 
-    async def write(self, guard: PaneGuard, text: str) -> GuardMismatch | None:
+    async def write(self, guard: PaneGuard, text: str) -> GuardResult:
         is_late, mismatch = self.count_call(), self._check(guard)
         if mismatch is None:
             self.typed.append(text)
             self.input += "" if self._is_dropped() else text
         self._raise_if(is_late)
-        return mismatch
+        return mismatch or AppliedChange()
 
-    async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardMismatch | None:
+    async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
         is_late, mismatch = self.count_call(), self._check(guard)
         if mismatch is None:
             self.pressed += keys
             self._react([] if self._is_dropped() else list(keys))
         self._raise_if(is_late)
-        return mismatch
+        return mismatch or AppliedChange()
 
     async def change_pane(self, guard: PaneGuard, change: str, value: str = "") -> GuardMismatch | AppliedPaneChange:
         is_late, mismatch = self.count_call(), self._check(guard)
@@ -120,7 +127,7 @@ class FaultyPane:
             self.effects.append(change)
             self.is_gone |= change == "close"
         self._raise_if(is_late)
-        return mismatch or AppliedPaneChange("former", MuxPaneId("%1"), value)
+        return mismatch or AppliedPaneChange(old_title="former", old_front=MuxPaneId("%1"), new_title=value)
 
     async def open_pane(self, spawn: Spawn, beside: MuxPaneId | None) -> tuple[MuxPaneId, int]:
         is_late = self.count_call()

@@ -133,9 +133,9 @@ class ActionExecutor:
         # Keys that clear a typed text are pressed only while that text is still on the screen.
         if snapshot.undo_target is not None and snapshot.undo_target.is_typed and snapshot.typed_input:
             piece = find_guard_piece(snapshot.typed_input.before, snapshot.pane_state.width)
-        mismatch = await self._routes.get_control(action.pane).press(snapshot.build_guard(piece), action.keys)
-        if mismatch is not None:
-            raise build_guard_error(mismatch)
+        pressed = await self._routes.get_control(action.pane).press(snapshot.build_guard(piece), action.keys)
+        if isinstance(pressed, GuardMismatch):
+            raise build_guard_error(pressed)
         return Outcome(status="done", pane=snapshot.view.id)
 
     async def _change_reservation(self, action: Reserve | Release) -> Outcome:
@@ -168,7 +168,7 @@ def _collect_former_values(
 ) -> dict[str, Scalar]:
     """Return the values that undo needs from the audit log, except a title that contains a secret."""
     if change == "activate":
-        return {"former_front": former.old_front}
+        return {"former_front": former.old_front or ""}
     titles = {"former_title": former.old_title, "title": former.new_title} if change == "title" else {}
     return {name: title for name, title in titles.items() if redact(title) == title and len(title) <= _MAX_TITLE_CHARS}
 

@@ -25,7 +25,7 @@ from termvisor.actions.pane_snapshot import (
     read_composer_text,
 )
 from termvisor.actions.turn_proof import find_shown_proof
-from termvisor.backends.pane_control import GuardMismatch, PaneState
+from termvisor.backends.pane_control import GuardMismatch, GuardResult, PaneState
 from termvisor.clock import Clock
 from termvisor.errors import MuxError, NotFound
 from termvisor.log import get_logger
@@ -154,9 +154,9 @@ class TextTyper:
         if isinstance(mismatch, GuardMismatch):
             text = f"expected {mismatch.expected}, found {mismatch.actual}"
             return TypingResult("typed_not_submitted", f"stale_{mismatch.what}", text)
-        return mismatch
+        return mismatch if isinstance(mismatch, TypingResult) else None
 
-    async def _press_enter_at(self, pane_state: PaneState) -> TypingResult | GuardMismatch | None:
+    async def _press_enter_at(self, pane_state: PaneState) -> TypingResult | GuardResult:
         # A piece of the text must still be on the screen, or Enter would submit something else.
         piece = input_line.find_guard_piece(self._text, self._snapshot.pane_state.width)
         guard = replace(self._snapshot.build_guard(piece), cursor=(pane_state.cursor_x, pane_state.cursor_y))

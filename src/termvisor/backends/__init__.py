@@ -1,1 +1,1 @@
-"""Terminal multiplexers that run the panes: contracts in pane_source.py and pane_control.py, tmux in tmux/."""
+"""Terminals that run the panes: the contract in backend.py, tmux in tmux/, the ways to reach them in transports/."""

@@ -1,7 +1,7 @@
 """The contract for changing panes (`PaneControl`): type, press keys, open, close. Only the gate may import this module.
 
-Every change is guarded: the multiplexer checks the guard and makes the change in one step. If a condition fails,
-nothing changes, and the result names the failed condition.
+Every change is guarded: the backend checks the guard and makes the change, in one step if its guarantee is "atomic". If
+a condition fails, nothing changes, and the result names the failed condition.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,9 @@ from msgspec import Struct
 
 from termvisor.model.action.action import Spawn
 from termvisor.model.ids import MuxPaneId
+
+Guarantee = Literal["atomic", "checked"]
+"""How a guard is checked: in the same step as the change, or just before it."""
 
 
 class PaneGuard(Struct, frozen=True, kw_only=True):
@@ -94,20 +97,28 @@ class PaneState(Struct, frozen=True, kw_only=True):
     """The active pane of the active window of its session."""
 
 
-class AppliedPaneChange(Struct, frozen=True):
-    """The result of a change: the title and front pane before it, and the title after it."""
+class AppliedChange(Struct, frozen=True, kw_only=True):
+    """A change that was made, and how its guard was checked."""
 
-    old_title: str
-    old_front: MuxPaneId
+    guarantee: Guarantee = "atomic"
+
+
+class AppliedPaneChange(AppliedChange, frozen=True, kw_only=True):
+    """A change of the pane itself: the title and front pane before it, and the title after it."""
+
+    old_title: str = ""
+    old_front: MuxPaneId | None = None
     new_title: str = ""
 
 
-GuardResult = GuardMismatch | None
-"""None if the change was made."""
+GuardResult = AppliedChange | GuardMismatch
 
 
 class PaneControl(Protocol):
-    """Control of the panes of one server. Every method raises MuxError if it cannot tell whether anything changed."""
+    """Control of the panes of one server. Every method raises MuxError if it cannot tell whether anything changed.
+
+    What the backend does not support raises Unsupported before anything changes.
+    """
 
     async def read_pane_state(self, pane: MuxPaneId) -> PaneState | None:
         """Return the current state of a pane, or None if it does not exist."""
@@ -121,8 +132,12 @@ class PaneControl(Protocol):
     async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
         """Press keys given by name. Raises BadRequest for an unknown key."""
 
-    async def open_pane(self, spawn: Spawn, beside: MuxPaneId | None) -> tuple[MuxPaneId, int]:
-        """Start a program in a new session, window or pane; return the new pane and its process id."""
+    async def open_pane(self, spawn: Spawn, beside: MuxPaneId | None, gate: str = "") -> tuple[MuxPaneId, int]:
+        """Start a program in a new session, window or pane; return the new pane and its process id.
+
+        The program starts once the FIFO ``gate``, if it is given, has ended or is gone. A backend that captures its
+        panes before their programs start ignores it.
+        """
 
     async def change_pane(
         self, guard: PaneGuard, change: Literal["activate", "title", "close"], value: str = ""

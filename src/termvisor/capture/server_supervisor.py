@@ -13,7 +13,8 @@ from termvisor.log import get_logger
 from termvisor.model.health import ServerHealth
 from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.terminal.output import Epoch
-from termvisor.model.terminal.pane import LOCAL, ServerInstance
+from termvisor.model.terminal.pane import ServerInstance
+from termvisor.model.terminal.target import LOCAL
 from termvisor.settings import Paths, Settings
 from termvisor.system.inotify import ARRIVAL_EVENTS, FolderChange, Inotify
 from termvisor.system.procfs import read_start_time

@@ -137,22 +137,20 @@ def is_busy(pid: int, tty: str) -> bool:
     In that case typed text appears on the screen without having been read. Returns False if this is not certain.
     """
     foreground = find_foreground(pid)
-    return foreground is not None and _is_echoing(tty) and _is_not_reading_input(foreground.group)
+    return foreground is not None and read_input_modes(tty) == (True, True) and _is_not_reading_input(foreground.group)
 
 
 def is_line_editor_active(tty: str) -> bool:
     """Return True if the terminal's program edits lines itself: canonical mode is off. False if unknown."""
-    with contextlib.suppress(OSError, termios.error), _open_tty(tty) as descriptor:
-        return not termios.tcgetattr(descriptor)[3] & termios.ICANON
-    return False
+    return read_input_modes(tty)[1] is False
 
 
-def _is_echoing(tty: str) -> bool:
-    """Return True if the terminal is in canonical mode with echo."""
+def read_input_modes(tty: str) -> tuple[bool, bool] | tuple[None, None]:
+    """Return whether the terminal echoes its input, and whether it is in canonical mode; None if unknown."""
     with contextlib.suppress(OSError, termios.error), _open_tty(tty) as descriptor:
         local_flags = termios.tcgetattr(descriptor)[3]
-        return bool(local_flags & termios.ICANON and local_flags & termios.ECHO)
-    return False
+        return bool(local_flags & termios.ECHO), bool(local_flags & termios.ICANON)
+    return None, None
 
 
 def _is_not_reading_input(pid: int) -> bool:

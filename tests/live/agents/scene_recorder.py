@@ -12,8 +12,8 @@ from termvisor.agents.adapters.keyboard import KeyPress
 from termvisor.agents.sources.process_scanner import PaneProcessScanner
 from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
-from termvisor.model.terminal.pane import LOCAL
 from termvisor.model.terminal.screen import Screen
+from termvisor.model.terminal.target import LOCAL
 from termvisor.system.process_lifetime import compute_start_instant
 from tests.live.agents.agent_pane import STEP_TIMEOUT_S, AgentPane
 from tests.live.agents.agent_programs import NODE_MODULES

@@ -20,7 +20,7 @@ from termvisor.agents.adapters.adapter import ProcessInfo, SourceRecord
 from termvisor.agents.sources.process_scanner import PaneProcessScanner
 from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
-from termvisor.model.terminal.pane import LOCAL
+from termvisor.model.terminal.target import LOCAL
 from termvisor.system.process_lifetime import compute_start_instant
 from tests.live.agents.agent_pane import AgentPane
 from tests.live.agents.model.server import ModelExchange, ModelServer

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from termvisor.actions.pane_snapshot import PaneAgent, PaneSnapshot
-from termvisor.backends.pane_control import GuardMismatch, PaneGuard, PaneState
+from termvisor.backends.pane_control import AppliedChange, GuardMismatch, GuardResult, PaneGuard, PaneState
 from termvisor.errors import MuxError
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
 from termvisor.model.terminal.pane import InputState, PaneActivity, PaneView
@@ -39,14 +39,14 @@ class ScriptedPaneControl:
             raise MuxError("no answer")
         return None if self.is_gone else build_pane_state(self.rows)
 
-    async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardMismatch | None:
+    async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
         for piece in guard.rows:
             if not any(piece in row for row in self.rows):
                 return GuardMismatch("screen", piece, "not in any row")
         self.keys += keys
         for key in keys:
             self.on_key(self, key)
-        return None
+        return AppliedChange()
 
 
 def build_pane_state(rows: Sequence[str]) -> PaneState:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from termvisor.actions import text_typer
-from termvisor.backends.pane_control import GuardMismatch, PaneControl, PaneGuard
+from termvisor.backends.pane_control import GuardResult, PaneControl, PaneGuard
 from termvisor.daemon.assembly import load_nonce
 from termvisor.model.ids import PaneId
 from termvisor.testing.private_tmux import make_short_folder
@@ -29,7 +29,7 @@ class ForgingControl:
     def __init__(self, control: PaneControl, tty: str, printed: bytes):
         self._control, self._tty, self._printed = control, tty, printed
 
-    async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardMismatch | None:
+    async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
         mismatch = await self._control.press(guard, keys)
         terminal = os.open(self._tty, os.O_WRONLY | os.O_NOCTTY)
         os.write(terminal, self._printed)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from termvisor.actions.pane_snapshot import PaneForeground, PaneSnapshot
 from termvisor.actions.text_typer import TextTyper, TypingResult
-from termvisor.backends.pane_control import GuardMismatch, PaneGuard, PaneState, PaneViewer
+from termvisor.backends.pane_control import AppliedChange, GuardMismatch, GuardResult, PaneGuard, PaneState, PaneViewer
 from termvisor.model.action.action import SendText
 from termvisor.model.terminal.pane import InputState, PaneActivity
 from tests.unit.actions.scripted_screen import PANE, HastyClock, build_pane_state, build_pane_view
@@ -38,10 +38,11 @@ class ScriptedProgram:
         x, y = len(self.rows[-1]) + self.cursor_shift, len(self.rows) - 1
         return replace(state, alternate=False, cursor_x=x, cursor_y=y, viewers=self.viewers)
 
-    async def write(self, _guard: PaneGuard, text: str) -> None:
+    async def write(self, _guard: PaneGuard, text: str) -> GuardResult:
         self.rows[-1] += text
+        return AppliedChange()
 
-    async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardMismatch | None:
+    async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
         state = self.pane_state
         if guard.cursor != (state.cursor_x, state.cursor_y):
             return GuardMismatch("cursor", str(guard.cursor), f"{state.cursor_x}/{state.cursor_y}")
@@ -49,7 +50,7 @@ class ScriptedProgram:
         self.enters += 1
         if self.takes_enter:
             self.rows.append("> ")
-        return None
+        return AppliedChange()
 
     def get_control(self, _pane: int) -> "ScriptedProgram":
         return self
@@ -102,7 +103,7 @@ async def find_enter_read(clock: HastyClock) -> int:
     numbers: list[int] = []
     press = program.press
 
-    async def note_press(guard: PaneGuard, keys: Sequence[str]) -> GuardMismatch | None:
+    async def note_press(guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
         numbers.append(program.reads)
         return await press(guard, keys)
 
@@ -159,7 +160,7 @@ async def test_a_key_typed_between_the_last_look_and_enter_prevents_it(clock):
     program = ScriptedProgram(clock)
     press = program.press
 
-    async def press_late(guard: PaneGuard, keys: Sequence[str]) -> GuardMismatch | None:
+    async def press_late(guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
         type_more(program)
         return await press(guard, keys)
 
@@ -172,7 +173,7 @@ async def test_a_cursor_that_moves_while_the_program_redraws_delays_enter(clock)
     program = ScriptedProgram(clock)
     press, moves = program.press, [3, 5]
 
-    async def press_while_redrawing(guard: PaneGuard, keys: Sequence[str]) -> GuardMismatch | None:
+    async def press_while_redrawing(guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
         program.cursor_shift = moves.pop() if moves else 0
         result = await press(guard, keys)
         program.cursor_shift = 0

@@ -15,8 +15,8 @@ from termvisor.agents.recordings.recording import AgentRecording, RecordedMoment
 from termvisor.clock import NS
 from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
-from termvisor.model.terminal.pane import LOCAL
 from termvisor.model.terminal.screen import Screen
+from termvisor.model.terminal.target import LOCAL
 
 _TOKEN = re.compile(r"\x1b\[(\??[0-9;:]*)([A-Za-z])|([^\x1b\x00-\x1f\x7f]+)")
 _AGENT_MARKER = re.compile(r"^(agent_began|state_changed|agent_ended)\b.*?\bagent=(\S+)(?:.*?\bpid=(\d{1,9}))?")

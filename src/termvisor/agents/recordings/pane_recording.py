@@ -14,8 +14,8 @@ from termvisor.model.agent.agent_view import DescriptionCheck
 from termvisor.model.agent.pane_recording import PaneRecordingLine
 from termvisor.model.agent.state import StateName
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
-from termvisor.model.terminal.pane import LOCAL
 from termvisor.model.terminal.screen import Screen
+from termvisor.model.terminal.target import LOCAL
 
 # Rest counts only after it has lasted; the last screen stands still for as long after the end of a part.
 _SETTLED_AFTER_NS = 10 * NS

@@ -2,12 +2,10 @@
 
 A request is a list of commands that the server runs as one unit, up to the first that fails. Its words go to the server
 as they are (in the message of the native client, or in the argv of a `tmux` process); only lists for control mode, and
-lists that are too long for a message, are written in tmux's own syntax. Key names are checked here, because send-keys
-would type an unknown name letter by letter.
+lists that are too long for a message, are written in tmux's own syntax.
 """
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol, get_args
 
@@ -44,11 +42,6 @@ _REFUSED = "refused"
 COMMAND_NAMES: frozenset[str] = frozenset(get_args(CommandName))
 _UNESCAPED_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 /._=:,+-")
 _ESCAPES_BY_BYTE = {byte: f"\\{byte:03o}" for byte in range(256) if byte not in _UNESCAPED_BYTES}
-_EDITING_KEYS = "Enter Escape Tab BTab Space BSpace Insert IC Delete DC"
-_NAVIGATION_KEYS = "Up Down Left Right Home End PageUp PgUp PPage PageDown PgDn NPage"
-_FUNCTION_KEYS = "F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12"
-KEY_NAMES = frozenset(f"{_EDITING_KEYS} {_NAVIGATION_KEYS} {_FUNCTION_KEYS}".split())
-_MODIFIED_KEY = re.compile(r"(?:[CMS]-){0,3}(.+)", re.DOTALL)
 
 
 class TmuxCommand:
@@ -154,14 +147,3 @@ def _escape_last_semicolon(word: str) -> str:
 def split_output(output: bytes) -> tuple[bytes, ...]:
     """Return the lines of what commands printed."""
     return tuple(output.removesuffix(b"\n").split(b"\n")) if output else ()
-
-
-def is_key_name(name: str) -> bool:
-    """Return True for a key name or a single printable character, with or without modifiers: ``C-c``, ``Up``, ``é``."""
-    if len(name) == 1:
-        return name.isprintable()
-    match = _MODIFIED_KEY.fullmatch(name)
-    if match is None:
-        return False
-    key = match[1]
-    return key in KEY_NAMES or (len(key) == 1 and key.isprintable() and key.isascii() and key != " ")

@@ -12,7 +12,9 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from termvisor.backends.key_names import is_key_name
 from termvisor.backends.pane_control import (
+    AppliedChange,
     AppliedPaneChange,
     AttachedClient,
     GuardMismatch,
@@ -26,7 +28,6 @@ from termvisor.backends.tmux.commands import (
     TmuxCommand,
     build_guard,
     generate_token,
-    is_key_name,
     parse_refusal,
     render_hidden_script,
 )
@@ -102,14 +103,15 @@ class TmuxPaneControl:
                 # The text must not stay among the user's buffers.
                 with suppress(MuxError):
                     await self._server.client.request(TmuxCommand("delete-buffer", "-b", buffer))
-        return result if isinstance(result, GuardMismatch) else None
+        return result if isinstance(result, GuardMismatch) else AppliedChange()
 
     async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
+        # send-keys would type an unknown name letter by letter.
         unknown = [key for key in keys if not is_key_name(key)]
         if unknown or not keys:
             raise BadRequest(f"unknown key {unknown[0]!r}" if unknown else "name at least one key")
         result = await self._request_guarded(guard, [TmuxCommand("send-keys", "-t", guard.pane, "--", *keys)])
-        return result if isinstance(result, GuardMismatch) else None
+        return result if isinstance(result, GuardMismatch) else AppliedChange()
 
     async def open_pane(self, spawn: Spawn, beside: MuxPaneId | None, gate: str = "") -> tuple[MuxPaneId, int]:
         """Start the program once the FIFO ``gate``, if it is given, has ended or is gone."""

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from termvisor.backends.pane_source import PaneCapture, PaneStatus, PipeRefusal
+from termvisor.backends.pane_source import CaptureRefusal, PaneCapture, PaneStatus
 from termvisor.backends.tmux import list_formats
 from termvisor.backends.tmux.commands import TmuxClient, TmuxCommand, build_guard, generate_token, parse_refusal
 from termvisor.errors import MuxError
 from termvisor.model.ids import MuxPaneId, TargetName
-from termvisor.model.terminal.pane import LOCAL, PaneFacts, ServerInstance
+from termvisor.model.terminal.pane import PaneFacts, ServerInstance
+from termvisor.model.terminal.target import LOCAL
 from termvisor.system.procfs import read_start_time
 
 # Rows captured above the screen for redaction, because its first row may continue a wrapped line.
@@ -44,7 +45,7 @@ class TmuxServer:
 
     async def open_pipe(
         self, pane: MuxPaneId, command: str, *, lines: int, replace: bool = False
-    ) -> PaneCapture | PipeRefusal:
+    ) -> PaneCapture | CaptureRefusal:
         # In one request: `pipe-pane -o` would close another program's pipe, and a separate check would race.
         is_free = "1" if replace else "#{==:#{pane_pipe},0}"
         condition = f"#{{&&:#{{==:#{{pane_id}},{pane}}},#{{&&:{is_free},#{{==:#{{pane_dead}},0}}}}}}"
@@ -197,7 +198,7 @@ def parse_capture(geometry: Sequence[int], rows: tuple[str, ...]) -> PaneCapture
     )
 
 
-def _parse_pipe_refusal(report: str, pane: MuxPaneId) -> PipeRefusal:
+def _parse_pipe_refusal(report: str, pane: MuxPaneId) -> CaptureRefusal:
     reported_pane, piped, dead = [*report.split(), "", "", ""][:3]
     if reported_pane != pane:
         return "gone"

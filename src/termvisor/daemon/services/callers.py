@@ -13,7 +13,7 @@ from termvisor.daemon.components import Components
 from termvisor.errors import MuxError
 from termvisor.model.action.action import Actor, ActorKind, CallerFace
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.pane import LOCAL
+from termvisor.model.terminal.target import LOCAL
 from termvisor.protocol.unix_socket import PeerProcess
 from termvisor.system import procfs
 from termvisor.system.process_origin import (

@@ -10,7 +10,7 @@ from msgspec import Struct
 from termvisor.model.agent.state import EvidenceTier, StateName, UnknownReason
 from termvisor.model.event import Scalar
 from termvisor.model.ids import MuxPaneId, RuntimeId, SignalId, TargetName
-from termvisor.model.terminal.pane import LOCAL
+from termvisor.model.terminal.target import LOCAL
 
 SignalKind = Literal[
     "state",  # the agent is in `state`

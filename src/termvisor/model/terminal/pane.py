@@ -6,27 +6,33 @@ from msgspec import Struct
 
 from termvisor.model.ids import MuxPaneId, PaneId, TargetName
 from termvisor.model.terminal.output import GapCause
-
-TargetKind = Literal["local", "ssh", "docker", "podman", "wezterm", "kitty"]
-
-
-class Target(Struct, frozen=True):
-    """A machine, container or terminal that panes run in."""
-
-    name: TargetName
-    kind: TargetKind
-
-
-LOCAL = Target(TargetName("local"), "local")
+from termvisor.model.terminal.target import ServerKey
 
 
 class ServerInstance(Struct, frozen=True):
-    """One multiplexer server process. ``started`` is the process start in clock ticks since boot."""
+    """One server process that runs panes. ``started`` is the process start in clock ticks since boot.
+
+    A process id and its start may repeat after a reboot, so ``boot`` identifies the boot; it is empty if unknown.
+    """
 
     target: TargetName
     socket: str
+    """Its address on the target."""
     pid: int
     started: int
+    boot: str = ""
+    backend: str = "tmux"
+    """The backend that runs the panes. Servers that were stored without one are tmux's."""
+
+    @property
+    def key(self) -> ServerKey:
+        return ServerKey(self.target, self.socket)
+
+    def is_same_process(self, other: "ServerInstance") -> bool:
+        """Return True if both describe one process. An unknown boot is compared with none."""
+        is_same_boot = "" in (self.boot, other.boot) or self.boot == other.boot
+        own, others = (self.target, self.socket, self.pid, self.started), (other.target, other.socket, other.pid)
+        return is_same_boot and own == (*others, other.started)
 
 
 class PaneInstance(Struct, frozen=True):
@@ -66,7 +72,11 @@ class PaneFacts(Struct, frozen=True, kw_only=True):
     dead_status: int | None = None
     dead_signal: int | None = None
     piped: bool = False
+    """Its only stream of output is in use, by us or another program."""
     history_limit: int = 0
+    process: Literal["proven", "fingerprint", "none"] = "proven"
+    """What proves that it is still the same pane: its process, a fingerprint of it, or nothing."""
+    fingerprint: str = ""
 
 
 ActivityKind = Literal["prompt", "command", "alt_screen", "gap", "unknown"]
@@ -95,7 +105,10 @@ class InputState(Struct, frozen=True):
     is_paste_on: bool | None = None
 
 
-CaptureChannel = Literal["pipe", "control", "none"]
+DataPlane = Literal["pipe", "control", "pty", "polled"]
+"""How the output of a pane is captured: a pipe of the multiplexer, its control mode, our own terminal, screens."""
+
+CaptureChannel = Literal[DataPlane, "none"]
 
 
 class PaneView(Struct, frozen=True, kw_only=True):

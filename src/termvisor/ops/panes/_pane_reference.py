@@ -12,7 +12,8 @@ from msgspec import Meta, Struct
 
 from termvisor.errors import AmbiguousReference, NotFound
 from termvisor.model.ids import PaneId
-from termvisor.model.terminal.pane import LOCAL, PaneView
+from termvisor.model.terminal.pane import PaneView
+from termvisor.model.terminal.target import LOCAL
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.results import ListingFilters
 

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta, Struct
 
 from termvisor.clock import format_timestamp
-from termvisor.model.terminal.pane import LOCAL
+from termvisor.model.terminal.target import LOCAL
 from termvisor.ops.agents import _pane_agents
 from termvisor.ops.agents._agent_row import AgentRow, build_agent_row, format_state
 from termvisor.ops.api.operation import Operation, OperationExample

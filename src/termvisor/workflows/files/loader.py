@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from termvisor.backends.tmux import commands as tmux_commands
+from termvisor.backends import key_names
 from termvisor.clock import parse_duration
 from termvisor.errors import BadRequest, ConfigError
 from termvisor.model.agent.state import StateName
@@ -24,7 +24,7 @@ _TOP_LEVEL_KEYS = ("name", "summary", "trigger", "steps", "priority", "mode", "t
 _TRIGGER_KEYS = ("event", "agent", "rule", "severity", "fresh_for")
 # Includes the steps in branches. A run itself ends after 2,000 steps.
 _MAX_STEPS = 200
-KEY_NAMES = (*sorted(tmux_commands.KEY_NAMES), "C-c", "C-d", "C-z", "M-Enter")
+KEY_NAMES = (*sorted(key_names.KEY_NAMES), "C-c", "C-d", "C-z", "M-Enter")
 STATE_NAMES: tuple[StateName, ...] = get_args(StateName)
 
 
@@ -142,7 +142,7 @@ class WorkflowFileParser:
         if not keys:
             raise self._build_error(path, "name at least one key, such as Enter, Escape or C-c")
         for key in keys:
-            if not tmux_commands.is_key_name(key):
+            if not key_names.is_key_name(key):
                 raise self._build_error(path, describe_unknown("key", key, (*KEY_NAMES, f"C-{key[-1].lower()}")))
         return step_types.PressKeysStep(keys=keys)
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 from msgspec.structs import replace
 
-from termvisor.backends.pane_control import AppliedPaneChange, GuardMismatch, PaneGuard
+from termvisor.backends.pane_control import AppliedChange, AppliedPaneChange, GuardMismatch, PaneGuard
 from termvisor.backends.tmux.pane_control import TmuxPaneControl, build_condition, build_spawn_command
 from termvisor.backends.tmux.pane_source import identify_server
 from termvisor.errors import BadRequest
@@ -55,7 +55,7 @@ async def typed_bytes(tmux, server, folder):
 )
 async def test_a_text_is_typed_unchanged(server, typed_bytes, text):
     guard, read_bytes = typed_bytes
-    assert await server.write(guard, text) is None
+    assert await server.write(guard, text) == AppliedChange()
     await wait_until(lambda: len(read_bytes()) >= len(text.encode()))
     assert read_bytes() == text.encode()
 
@@ -80,7 +80,7 @@ async def test_a_failed_condition_is_named_and_nothing_is_written(server, typed_
     guard, read_bytes = typed_bytes
     found = await server.write(replace(guard, **change), "text")
     assert isinstance(found, GuardMismatch) and found.what == what and actual in (None, found.actual)
-    assert await server.write(guard, "after") is None
+    assert await server.write(guard, "after") == AppliedChange()
     await wait_until(read_bytes)
     assert read_bytes() == b"after"
 
@@ -97,15 +97,15 @@ async def test_a_text_that_was_not_typed_stays_in_no_buffer(tmux, server, typed_
 async def test_a_required_text_stays_in_no_variable(tmux, server, typed_bytes):
     guard, _ = typed_bytes
     before = tmux("show-environment", "-gh") + tmux("show-environment", "-g")
-    assert await server.press(replace(guard, shows="ready", cursor=(5, 0)), ["x"]) is None
+    assert await server.press(replace(guard, shows="ready", cursor=(5, 0)), ["x"]) == AppliedChange()
     assert isinstance(await server.press(replace(guard, shows="ready", pid=1), ["x"]), GuardMismatch)
     assert tmux("show-environment", "-gh") + tmux("show-environment", "-g") == before
 
 
 async def test_a_guard_may_require_text_on_the_screen(server, typed_bytes):
     guard, _ = typed_bytes
-    assert await server.write(replace(guard, shows="ready"), "x") is None
-    assert await server.write(replace(guard, rows=("ready", "eady")), "x") is None
+    assert await server.write(replace(guard, shows="ready"), "x") == AppliedChange()
+    assert await server.write(replace(guard, rows=("ready", "eady")), "x") == AppliedChange()
     with pytest.raises(BadRequest, match="pointers"):
         await server.write(replace(guard, rows=("#{pane_id}",)), "x")
 
@@ -114,14 +114,14 @@ async def test_a_guard_may_require_the_selected_option(tmux, server):
     pane = tmux.open_window("work", "printf ' ❯ 1. Yes\\n   2. No\\n'; exec cat")
     await wait_until(lambda: "2. No" in tmux("capture-pane", "-p", "-t", pane))
     guard = PaneGuard(pane=pane, pid=int(tmux.read_format(pane, "#{pane_pid}")))
-    assert await server.press(replace(guard, rows=("❯ 1. Yes", "2. No")), ["Enter"]) is None
+    assert await server.press(replace(guard, rows=("❯ 1. Yes", "2. No")), ["Enter"]) == AppliedChange()
     assert isinstance(await server.press(replace(guard, rows=("❯ 2. No",)), ["Enter"]), GuardMismatch)
 
 
 async def test_a_gone_pane_is_not_mistaken_for_the_current_one(server, typed_bytes):
     guard, read_bytes = typed_bytes
     assert await server.write(replace(guard, pane="%999"), "text") == GuardMismatch("pane", "%999", "none")
-    assert await server.write(guard, "only this") is None
+    assert await server.write(guard, "only this") == AppliedChange()
     await wait_until(read_bytes)
     assert read_bytes() == b"only this"
 
@@ -153,7 +153,7 @@ async def test_a_dead_pane_gets_nothing(tmux, server):
 
 async def test_keys_are_sent_by_name_and_unknown_names_are_not_typed(server, typed_bytes):
     guard, read_bytes = typed_bytes
-    assert await server.press(guard, ["C-c", "Escape", "Up", "a"]) is None
+    assert await server.press(guard, ["C-c", "Escape", "Up", "a"]) == AppliedChange()
     await wait_until(lambda: read_bytes() == b"\x03\x1b\x1b[Aa")
     with pytest.raises(BadRequest, match="unknown key 'Entr'"):
         await server.press(guard, ["Entr"])
@@ -244,7 +244,7 @@ async def test_a_pane_is_selected_titled_and_closed(tmux, server, typed_bytes):
     guard, _ = typed_bytes
     former, front = tmux.read_format(guard.pane, "#{pane_title}"), tmux.read_format("=work:", "#{pane_id}")
     assert await server.change_pane(guard, "title", "a #{pane_id} title") == AppliedPaneChange(
-        former, front, "a #{pane_id} title"
+        old_title=former, old_front=front, new_title="a #{pane_id} title"
     )
     assert tmux.read_format(guard.pane, "#{pane_title}") == "a #{pane_id} title"
     altered = await server.change_pane(guard, "activate")

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from termvisor.backends.pane_control import PaneGuard
+from termvisor.backends.pane_control import AppliedChange, PaneGuard
 from termvisor.backends.tmux.commands import COMMAND_NAMES, TmuxCommand, TmuxReply
 from termvisor.backends.tmux.pane_control import TmuxPaneControl
 from termvisor.backends.tmux.pane_source import identify_server
@@ -86,7 +86,7 @@ async def test_a_server_with_manual_window_sizes_survives_a_spawn(tmux, pane, na
         with suppress(Unsupported):  # versions without the defect open it
             await control.open_pane(spawn, None)
     mux_id, pid = await control.open_pane(Spawn(where="pane", command=("sleep", "1000")), pane)
-    assert await control.press(PaneGuard(pane=mux_id, pid=pid), ["x"]) is None
+    assert await control.press(PaneGuard(pane=mux_id, pid=pid), ["x"]) == AppliedChange()
     tmux("set", "-g", "window-size", "latest")
     await control.open_pane(Spawn(where="window", session="work"), None)
 

@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from termvisor.model.ids import MuxPaneId, PaneId
-from termvisor.model.terminal.pane import LOCAL, PaneActivity, PaneFacts, PaneInstance, PaneView, ServerInstance
+from termvisor.model.terminal.pane import PaneActivity, PaneFacts, PaneInstance, PaneView, ServerInstance
+from termvisor.model.terminal.target import LOCAL
 
 SERVER = ServerInstance(LOCAL.name, "/run/tmux/default", pid=10, started=500)
 
@@ -33,3 +34,18 @@ def test_pane_without_captured_output_is_unknown_and_unproven() -> None:
     )
     assert (view.activity, view.heard_by, view.last_output_at) == (PaneActivity(kind="unknown"), "none", None)
     assert not view.activity.is_proven
+
+
+@pytest.mark.parametrize(
+    ("stored", "running", "expected"),
+    [("a", "a", True), ("a", "b", False), ("", "b", True), ("a", "", True)],
+    ids=["same boot", "another boot", "stored without a boot", "unknown boot"],
+)
+def test_a_process_id_that_repeats_after_a_reboot_is_another_server(stored, running, expected) -> None:
+    before, now = (msgspec.structs.replace(SERVER, boot=boot) for boot in (stored, running))
+    assert before.is_same_process(now) is expected
+
+
+def test_the_same_address_on_another_target_is_another_server() -> None:
+    elsewhere = msgspec.structs.replace(SERVER, target="box")
+    assert SERVER.key != elsewhere.key and not SERVER.is_same_process(elsewhere)

@@ -11,7 +11,7 @@ from termvisor.model.agent.state import AgentState, StateProjection
 from termvisor.model.detection.detection import Detection
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, RuntimeId, SignalId
-from termvisor.model.terminal.pane import LOCAL
+from termvisor.model.terminal.target import LOCAL
 from termvisor.store.maintenance.retention import SIGNAL_TABLES
 from termvisor.store.tables.agent_facts import (
     FactBatch,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from termvisor.backends.tmux.commands import is_key_name
+from termvisor.backends.key_names import is_key_name
 
 
 @pytest.mark.parametrize("name", ["Enter", "C-c", "M-Enter", "C-M-a", "Up", "F12", "a", "é", "-", "C-["])
