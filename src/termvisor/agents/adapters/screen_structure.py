@@ -97,9 +97,7 @@ def split_regions(screen: Screen) -> ScreenRegions:
 
 
 def read_structure(screen: Screen) -> ScreenStructure:
-    rows = [row.rstrip() for row in remove_scroll_bars(screen.rows)]
-    while rows and not rows[-1]:
-        rows.pop()
+    rows = _trim_rows(screen)
     if (span := _find_composer(rows, screen)) is not None:
         start, end = span
         work_row, above = _find_work(rows, start, end)
@@ -109,6 +107,19 @@ def read_structure(screen: Screen) -> ScreenStructure:
             conversation=tuple(row for row in above if not _FRAME_ROW.fullmatch(row)),
         )
     return _find_dialog(rows) or ScreenStructure()
+
+
+def count_rows_above_composer(screen: Screen) -> int:
+    """Return the number of rows above the composer; those above the cursor if there is no composer."""
+    span = _find_composer(_trim_rows(screen), screen)
+    return min(screen.cursor_y, span[0]) if span is not None else screen.cursor_y
+
+
+def _trim_rows(screen: Screen) -> list[str]:
+    rows = [row.rstrip() for row in remove_scroll_bars(screen.rows)]
+    while rows and not rows[-1]:
+        rows.pop()
+    return rows
 
 
 def remove_scroll_bars(rows: Sequence[str]) -> list[str]:
@@ -187,7 +198,9 @@ def _find_cursor_composer(rows: Sequence[str], screen: Screen) -> tuple[int, int
             # The cursor follows typed text; wrapped rows of it look like options.
             is_typed = index < at < len(rows) and screen.cursor_x == len(rows[at])
             is_option = not is_typed and any(_is_sibling(row, one) for one in following[:1])
-            has_footer = any(row.startswith(" ") for row in rows[at + 1 :])
+            # Some versions of Codex hide the footer while text is typed; no usual shell prompt has its sign.
+            is_last = row.startswith("›") and at == len(rows) - 1 and not any(rows[index - 1 : index])
+            has_footer = is_last or any(row.startswith(" ") for row in rows[at + 1 :])
             return (index, at + 1) if is_before and has_footer and not is_option else None
         if not row.startswith(" "):
             return None

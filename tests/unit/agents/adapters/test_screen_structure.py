@@ -63,6 +63,7 @@ SCREENS = {
         build_screen(*ANSWERED, "❯ Ask anything", "", "  model · ~/src"),
         "completed",
     ),
+    "typed text without a footer": (build_screen("› go", "", "• It is fixed.", "", "› and", cursor="›"), "completed"),
     "an answer after an asterisk": (build_screen("❯ go", "", " * It is fixed.", "", *RULED), "completed"),
     "a failure after an asterisk": (build_screen("❯ go", "", " * Error: refused", "", *RULED), "error"),
     "a failure above the time that a turn took": (
