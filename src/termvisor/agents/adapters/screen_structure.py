@@ -17,6 +17,7 @@ from msgspec import Struct
 from termvisor.model.terminal.screen import Screen
 
 _FRAME = re.compile(r"^\s*[│┃║▌▎|](?P<inner>.*?)[│┃║▐▕|]?\s*$")
+_VARIATION_SELECTORS = re.compile("[\ufe0e\ufe0f]")
 _SCROLL_BAR = re.compile(r"(?<=.{38}\s\s)([┃█▐║▕▄▀])\s*$")
 _LEFT_BAR = re.compile(r"\s*┃(?=\s*[^\s┃█▐║▕▄▀])")
 _FRAME_ROW = re.compile(r"\s*[╭╰┌└├╞╔╚╹▝▗]?[─━═╌▔▁▀▄╴╶]{6,}.*")
@@ -34,6 +35,7 @@ _KEY_HINT = re.compile(
     r"|\besc(?:ape)?\b.{0,16}\b(?:cancel|dismiss|back|exit|close|skip|reject|decline|to)\b"
     r"|[↑↓⇆].{0,14}\b(?:select|navigate|move|choose)\b|\by/n\b|\(esc\)"
 )
+_WAITING_ROW = re.compile(r"(?i)\s{0,4}[⠁-⣿] .{0,20}\b(?:wait(?:ing)? for|awaiting)\b.{0,30}")
 _INLINE_OPTIONS = re.compile(r"^\s*(?P<options>\S+(?: \S+){0,3}(?:\s{3,}\S+(?: \S+){0,3}){1,4})(?:\s{4,}.*)?$")
 _STOP_KEY = re.compile(
     r"(?i)\b(?:esc|ctrl[+-]c)(?:ape)?(?: (?:esc|again))?(?: to)? (?:interrupt|cancel|stop|abort|edit prompt)"
@@ -116,7 +118,7 @@ def count_rows_above_composer(screen: Screen) -> int:
 
 
 def _trim_rows(screen: Screen) -> list[str]:
-    rows = [row.rstrip() for row in remove_scroll_bars(screen.rows)]
+    rows = [_VARIATION_SELECTORS.sub("", row).rstrip() for row in remove_scroll_bars(screen.rows)]
     while rows and not rows[-1]:
         rows.pop()
     return rows
@@ -359,12 +361,13 @@ def _get_label(row: str) -> str:
 
 
 def _is_end_of_screen(inner: Sequence[str], last: int) -> bool:
-    """Return True if only details of options, further options below a rule, and key hints follow."""
+    """Return True if only details of options, further options, key hints, and a row that says so while it waits follow."""
     match = _OPTION.fullmatch(inner[last])
     column = match.start("label") if match else 0
     rest = [row for row in inner[last + 1 :] if row.strip() and not _FRAME_ROW.fullmatch(row)]
     return len(rest) <= _MAX_ROWS_BELOW_OPTIONS and all(
-        _KEY_HINT.search(row) or len(row) - len(row.lstrip()) >= max(column, 2) for row in rest
+        _KEY_HINT.search(row) or _WAITING_ROW.fullmatch(row) or len(row) - len(row.lstrip()) >= max(column, 2)
+        for row in rest
     )
 
 

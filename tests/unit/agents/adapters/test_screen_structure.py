@@ -31,6 +31,14 @@ SCREENS = {
         ),
         "waiting_approval",
     ),
+    "a dialog above a row that waits": (
+        build_screen("> go", "", "◆\ufe0e I will use a tool.", "", *OPTIONS, "", "  ⠏ Waiting for user confirmation..."),
+        "waiting_approval",
+    ),
+    "an answer after a sign with a variation selector": (
+        build_screen("> go", "", "●\ufe0e It is fixed.", "", *RULED),
+        "completed",
+    ),
     "a dialog without a box": (build_screen(*ANSWERED, *OPTIONS), "waiting_approval"),
     "options without numbers": (
         build_screen(
@@ -119,6 +127,7 @@ def test_a_copy_in_another_program_is_unknown(rows: tuple[str, ...], below: tupl
         ("Steps:", "  1. Build", "  2. Test"),
         ("❯ 1. Yes", "  3. No (esc)"),
         ("❯ one", "", "", "", "  two"),
+        (*OPTIONS, "", "  ⠏ Running the tests..."),
     ],
 )
 def test_other_text_is_unknown(rows: tuple[str, ...]) -> None:
