@@ -17,7 +17,9 @@ from msgspec import Struct
 from termvisor.model.terminal.screen import Screen
 
 _FRAME = re.compile(r"^\s*[│┃║▌▎|](?P<inner>.*?)[│┃║▐▕|]?\s*$")
-_VARIATION_SELECTORS = re.compile("[\ufe0e\ufe0f]")
+_SIGN_VARIATION = re.compile("^(\\s{0,3}\\S)[\ufe0e\ufe0f]")
+_BLANKS = " \t\xa0\u3000\u200b\u2060\ufeff"
+"""Also those without a width, which some agents draw after the text in their composer."""
 _SCROLL_BAR = re.compile(r"(?<=.{38}\s\s)([┃█▐║▕▄▀])\s*$")
 _LEFT_BAR = re.compile(r"\s*┃(?=\s*[^\s┃█▐║▕▄▀])")
 _FRAME_ROW = re.compile(r"\s*[╭╰┌└├╞╔╚╹▝▗]?[─━═╌▔▁▀▄╴╶]{6,}.*")
@@ -118,7 +120,7 @@ def count_rows_above_composer(screen: Screen) -> int:
 
 
 def _trim_rows(screen: Screen) -> list[str]:
-    rows = [_VARIATION_SELECTORS.sub("", row).rstrip() for row in remove_scroll_bars(screen.rows)]
+    rows = [_SIGN_VARIATION.sub(r"\1", row).rstrip(_BLANKS) for row in remove_scroll_bars(screen.rows)]
     while rows and not rows[-1]:
         rows.pop()
     return rows
@@ -137,7 +139,7 @@ def find_ruled_rows(screen: Screen) -> tuple[str, ...] | None:
     lower = min((index for index in rules if index > screen.cursor_y), default=None)
     if upper is None or lower is None or lower - upper - 1 > _MAX_COMPOSER_ROWS or screen.cursor_y in rules:
         return None
-    return screen.rows[upper + 1 : lower]
+    return tuple(row.rstrip(_BLANKS) for row in screen.rows[upper + 1 : lower])
 
 
 def _strip_frame(row: str) -> str:
@@ -160,6 +162,8 @@ def _find_composer(rows: Sequence[str], screen: Screen) -> tuple[int, int] | Non
     is_parked = screen.cursor_y >= len(rows) - 1 and is_corner
     if span is not None and screen.cursor_y < span[0]:
         is_parked = screen.cursor_x > 0 and screen.cursor_x >= len(rows[screen.cursor_y])
+        # Qwen Code counts one row too few while it shows a scroll bar.
+        is_parked |= screen.cursor_y == span[0] - 1 and _RULE.fullmatch(rows[screen.cursor_y]) is not None
     if span is None or not (span[0] <= screen.cursor_y < span[1] or is_parked):
         return None
     below = [row for row in rows[span[1] :] if row and not _FRAME_ROW.fullmatch(row)]

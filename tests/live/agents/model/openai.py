@@ -48,7 +48,11 @@ def resolve_tool_call(tool: ToolRequest, offered: list[str]) -> tuple[str, dict[
     """Return the real name and arguments, for the tools that this program offers."""
     if tool.name == "shell":
         name = next((one for one in SHELL_TOOLS if one in offered), "shell")
-        risky = {"sandbox_permissions": "require_escalated", "justification": "May it run?"}
+        risky = {
+            "sandbox_permissions": "require_escalated",
+            "with_escalated_permissions": True,  # up to Codex 0.6x
+            "justification": "May it run?",
+        }
         forms: dict[str, dict[str, Any]] = {
             "exec_command": {"cmd": tool.value, **risky},
             "shell_command": {"command": tool.value, **risky},

@@ -62,6 +62,7 @@ SCREENS = {
     ),
     "a composer after an answer": (build_screen(*ANSWERED, *RULED), "completed"),
     "a composer before any prompt": (build_screen("Welcome!", "", *RULED), "idle"),
+    "a cursor on the upper edge of the composer": (build_screen(*ANSWERED, "─" * 50, *RULED[1:], cursor="─" * 50), "completed"),
     "a hidden cursor": (build_screen(*ANSWERED, *RULED, cursor="hidden"), "completed"),
     "a boxed composer": (
         build_screen(*ANSWERED, "╭" + RULE + "╮", f"│ ❯ {'':<37}│", "╰" + RULE + "╯", "  ~/src"),
