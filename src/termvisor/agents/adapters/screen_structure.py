@@ -23,7 +23,7 @@ _BLANKS = " \t\xa0\u3000\u200b\u2060\ufeff"
 _SCROLL_BAR = re.compile(r"(?<=.{38}\s\s)([┃█▐║▕▄▀])\s*$")
 _LEFT_BAR = re.compile(r"\s*┃(?=\s*[^\s┃█▐║▕▄▀])")
 _FRAME_ROW = re.compile(r"\s*[╭╰┌└├╞╔╚╹▝▗]?[─━═╌▔▁▀▄╴╶]{6,}.*")
-_RULE = re.compile(r"\s{0,3}[─━═▔▁]{8,}.*|\s{0,3}[╭╰┌└├][─━═]{4,}.*")
+_RULE = re.compile(r"\s{0,3}[─━═▔▁]{8,}.*|\s{0,3}[╭╰┌└├][─━═]{4,}.*|[─━═]{2} \S.{0,60} [─━═]{8,}")
 _BOX_BOTTOM = re.compile(r"\s{0,3}[╰└╚][─━═]{6,}[╯┘╝]")
 _BLOCK_EDGE = re.compile(r"\s*[╹▀]▀{6,}.*")
 _PROMPT_SIGN = re.compile(r"\s{0,4}[❯›>!*»▌](?:\s|$)")
@@ -101,7 +101,7 @@ def split_regions(screen: Screen) -> ScreenRegions:
 
 
 def read_structure(screen: Screen) -> ScreenStructure:
-    rows = _trim_rows(screen)
+    rows = trim_screen_rows(screen)
     if (span := _find_composer(rows, screen)) is not None:
         start, end = span
         work_row, above = _find_work(rows, start, end)
@@ -115,11 +115,12 @@ def read_structure(screen: Screen) -> ScreenStructure:
 
 def count_rows_above_composer(screen: Screen) -> int:
     """Return the number of rows above the composer; those above the cursor if there is no composer."""
-    span = _find_composer(_trim_rows(screen), screen)
+    span = _find_composer(trim_screen_rows(screen), screen)
     return min(screen.cursor_y, span[0]) if span is not None else screen.cursor_y
 
 
-def _trim_rows(screen: Screen) -> list[str]:
+def trim_screen_rows(screen: Screen) -> list[str]:
+    """Return the rows without scroll bar, blanks at their ends, and blank rows at the end."""
     rows = [_SIGN_VARIATION.sub(r"\1", row).rstrip(_BLANKS) for row in remove_scroll_bars(screen.rows)]
     while rows and not rows[-1]:
         rows.pop()
@@ -132,14 +133,14 @@ def remove_scroll_bars(rows: Sequence[str]) -> list[str]:
     return [_SCROLL_BAR.sub(lambda match: match[0] if match.end(1) in left_bars else "", row) for row in rows]
 
 
-def find_ruled_rows(screen: Screen) -> tuple[str, ...] | None:
-    """Return the rows around the cursor between two horizontal rules, wherever these are."""
+def find_ruled_span(screen: Screen) -> tuple[int, int] | None:
+    """Return the first row around the cursor between two horizontal rules, and the row of the lower rule."""
     rules = [index for index, row in enumerate(screen.rows) if _RULE.fullmatch(row.lstrip())]
     upper = max((index for index in rules if index < screen.cursor_y), default=None)
     lower = min((index for index in rules if index > screen.cursor_y), default=None)
     if upper is None or lower is None or lower - upper - 1 > _MAX_COMPOSER_ROWS or screen.cursor_y in rules:
         return None
-    return tuple(row.rstrip(_BLANKS) for row in screen.rows[upper + 1 : lower])
+    return upper + 1, lower
 
 
 def _strip_frame(row: str) -> str:
