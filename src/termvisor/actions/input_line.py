@@ -5,6 +5,7 @@ both sides before a comparison: programs wrap, indent and decorate their input.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -164,15 +165,23 @@ def parse_row(row: str) -> InputRow:
 
 
 def find_highlights(rows: Sequence[str]) -> tuple[tuple[int, str], ...]:
-    """Return row number and text of each part whose background differs from the same one on both of its sides."""
+    """Return row number and text of each part whose background differs from the same one on both of its sides.
+
+    Where several parts of a row share one background and a single part has another, only that one is highlighted:
+    the others are buttons.
+    """
     found = []
     for number, row in enumerate(rows):
         parts = _split_backgrounds(row)
-        found += [
-            (number, text.strip())
+        own = [
+            (background, text.strip())
             for (left, _), (background, text), (right, _) in zip(parts, parts[1:], parts[2:], strict=False)
             if left == right != background and text.strip()
         ]
+        counts = Counter(background for background, _ in own)
+        single = [text for background, text in own if counts[background] == 1]
+        shown = single if len(counts) == 2 and len(single) == 1 else [text for _, text in own]
+        found += [(number, text) for text in shown]
     return tuple(found)
 
 

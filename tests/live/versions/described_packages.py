@@ -5,7 +5,7 @@ import json
 from termvisor.agents.adapters.description_files import load_builtin_descriptions
 from tests.live.agents.agent_programs import AgentProgram
 from tests.live.agents.model.openai_chat import TEXT_MODEL
-from tests.live.versions.packages import AgentPackage
+from tests.live.versions.packages import PLATFORM, AgentPackage
 
 _ADAPTERS = load_builtin_descriptions().adapters
 _KILO_PROVIDER = {
@@ -23,8 +23,94 @@ _KILO_SETTINGS = {
     "permission": {"bash": "ask", "edit": "ask"},
     "provider": {"scripted": _KILO_PROVIDER},
 }
+_PI_MODELS = {
+    "providers": {
+        "scripted": {
+            "baseUrl": "@MODEL@/v1",
+            "api": "openai-completions",
+            "apiKey": "dummy",
+            "compat": {"supportsDeveloperRole": False, "supportsReasoningEffort": False},
+            "models": [{"id": "scripted-model", "contextWindow": 100_000, "maxTokens": 8000}],
+        }
+    }
+}
+_PI_SETTINGS = {
+    "defaultProvider": "scripted",
+    "defaultModel": "scripted-model",
+    "retry": {"maxRetries": 1},
+    "enableInstallTelemetry": False,
+}
+_QWEN_SETTINGS = {
+    "security": {"auth": {"selectedType": "openai"}},
+    "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
+    "privacy": {"usageStatisticsEnabled": False},
+    "telemetry": {"enabled": False},
+    "model": {"name": "scripted-model"},
+    "tools": {"approvalMode": "default"},
+    "ui": {"hideTips": True},
+}
+_CLINE_PROVIDERS = {
+    "version": 1,
+    "lastUsedProvider": "openai-compatible",
+    "providers": {
+        "openai-compatible": {
+            "settings": {
+                "provider": "openai-compatible",
+                "model": "scripted-model",
+                "baseUrl": "@MODEL@/v1",
+                "apiKey": "dummy",
+            },
+            "updatedAt": "2026-01-01T00:00:00.000Z",
+            "tokenSource": "manual",
+        }
+    },
+}
 
 DESCRIBED_PACKAGES = {
+    "qwen_code": AgentPackage(
+        adapter=_ADAPTERS["qwen_code"],
+        program=AgentProgram(
+            "qwen",
+            "",
+            (),
+            {"OPENAI_API_KEY": "dummy", "OPENAI_BASE_URL": "{model}/v1", "OPENAI_MODEL": "scripted-model"},
+        ),
+        package="@qwen-code/qwen-code@{}",
+        programs=("@qwen-code/qwen-code/cli.js", "@qwen-code/qwen-code/dist/index.js"),
+        home_files={".qwen/settings.json": json.dumps(_QWEN_SETTINGS)},
+        compact_command="/compress",
+        exit_command="/quit",
+        question='ask_user_question {"questions":[{"question":"Which database?","header":"DB","multiSelect":false,'
+        '"options":[{"label":"pg","description":"large"},{"label":"lite","description":"small"}]}]}',
+    ),
+    "pi": AgentPackage(
+        adapter=_ADAPTERS["pi"],
+        program=AgentProgram("pi", "", (), {"PI_OFFLINE": "1", "PI_TELEMETRY": "0"}),
+        package="@earendil-works/pi-coding-agent@{}",
+        former_package="@mariozechner/pi-coding-agent@{}",
+        programs=("@*/pi-coding-agent/dist/cli.js",),
+        home_files={
+            ".pi/agent/models.json": json.dumps(_PI_MODELS),
+            ".pi/agent/settings.json": json.dumps(_PI_SETTINGS),
+        },
+        exit_command="/quit",
+    ),
+    "cline": AgentPackage(
+        adapter=_ADAPTERS["cline"],
+        program=AgentProgram(
+            "cline",
+            "",
+            ("--auto-approve", "false"),
+            {"CLINE_TELEMETRY_DISABLED": "1", "CLINE_NO_AUTO_UPDATE": "1"},
+        ),
+        package="cline@{}",
+        companions=(f"@cline/cli-{PLATFORM}@{{}}",),
+        programs=(f"@cline/cli-{PLATFORM}/bin/cline",),
+        home_files={".cline/data/settings/providers.json": json.dumps(_CLINE_PROVIDERS)},
+        question='ask_question {"question":"Which database?","options":["pg","lite"]}',
+        refuse_keys=("n",),
+        exit_command="/quit",
+    ),
     "kilo": AgentPackage(
         adapter=_ADAPTERS["kilo"],
         program=AgentProgram(
@@ -41,8 +127,8 @@ DESCRIBED_PACKAGES = {
             },
         ),
         package="@kilocode/cli@{}",
-        companions=("@kilocode/cli-linux-x64@{}",),
-        programs=("@kilocode/cli-linux-x64/bin/kilo",),
+        companions=(f"@kilocode/cli-{PLATFORM}@{{}}",),
+        programs=(f"@kilocode/cli-{PLATFORM}/bin/kilo",),
         home_files={".config/kilo/kilo.json": json.dumps(_KILO_SETTINGS)},
         question='question {"questions":[{"question":"Which database?","header":"DB","options":'
         '[{"label":"pg","description":"large"},{"label":"lite","description":"small"}]}]}',

@@ -18,7 +18,7 @@ from tests.live.agents import claude_pane, codex_home, hook_setup
 from tests.live.agents.agent_programs import CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE, AgentFolders, AgentProgram
 
 FOLDER = Path(__file__).parents[3] / ".parts" / "versions"
-_PLATFORM = "linux-x64"
+PLATFORM = "linux-x64"
 # Features that some versions have but do not enable: questions outside of the plan mode, and hooks.
 _CODEX_FEATURES = "\n[features]\ndefault_mode_request_user_input = true\ncodex_hooks = true\n"
 
@@ -33,6 +33,8 @@ class AgentPackage:
     """The package; ``{}`` is the version."""
     programs: tuple[str, ...]
     """Patterns of the program below `node_modules`, or below a Python environment; newest layout first."""
+    former_package: str = ""
+    """The package that has its older versions, if it was renamed."""
     prepare_hooks: Callable[[AgentFolders], None] | None = None
     """None if the agent has no hooks."""
     is_python: bool = False
@@ -63,8 +65,9 @@ class AgentPackage:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             run_installer = _run_pip if self.is_python else _run_npm
-            if not run_installer(folder, [self.package.format(version)]):
-                raise AssertionError(f"cannot install {self.package.format(version)}")
+            names = [name.format(version) for name in (self.package, self.former_package) if name]
+            if not any(run_installer(folder, [name]) for name in names):
+                raise AssertionError(f"cannot install {' or '.join(names)}")
             for companion in self.companions:
                 run_installer(folder, [companion.format(version)])
             (folder / ".ready").touch()
@@ -113,7 +116,7 @@ PACKAGES = {
         adapter=claude_code.ADAPTER,
         program=CLAUDE,
         package="@anthropic-ai/claude-code@{}",
-        programs=(f"@anthropic-ai/claude-code-{_PLATFORM}/claude", "@anthropic-ai/claude-code/cli.js"),
+        programs=(f"@anthropic-ai/claude-code-{PLATFORM}/claude", "@anthropic-ai/claude-code/cli.js"),
         prepare_hooks=claude_pane.prepare_home,
         hook_settings=".claude/settings.json",
         question='AskUserQuestion {"questions":[{"question":"Which database?","header":"DB","multiSelect":false,'
@@ -123,7 +126,7 @@ PACKAGES = {
         adapter=codex.ADAPTER,
         program=CODEX,
         package="@openai/codex@{}",
-        companions=(f"@openai/codex-{_PLATFORM}@npm:@openai/codex@{{}}-{_PLATFORM}",),
+        companions=(f"@openai/codex-{PLATFORM}@npm:@openai/codex@{{}}-{PLATFORM}",),
         programs=(
             "@openai/codex*/vendor/x86_64-unknown-linux-musl/bin/codex",
             "@openai/codex*/vendor/x86_64-unknown-linux-musl/codex/codex",
@@ -151,7 +154,7 @@ PACKAGES = {
         program=OPENCODE,
         package="opencode-ai@{}",
         companions=("@opencode-ai/plugin@{}",),
-        programs=(f"opencode-{_PLATFORM}/bin/opencode",),
+        programs=(f"opencode-{PLATFORM}/bin/opencode",),
         prepare_hooks=_prepare_plugin_hooks(OPENCODE),
         question='question {"questions":[{"question":"Which database?","header":"DB","options":'
         '[{"label":"pg","description":"large"},{"label":"lite","description":"small"}]}]}',
@@ -161,7 +164,7 @@ PACKAGES = {
         adapter=copilot.ADAPTER,
         program=COPILOT,
         package="@github/copilot@{}",
-        programs=(f"@github/copilot-{_PLATFORM}/copilot", "@github/copilot/index.js"),
+        programs=(f"@github/copilot-{PLATFORM}/copilot", "@github/copilot/index.js"),
         prepare_hooks=_prepare_plugin_hooks(COPILOT),
         # Older versions read the first two fields, newer ones the others.
         question='ask_user {"question":"Which database?","choices":["pg","lite"],'

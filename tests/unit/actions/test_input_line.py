@@ -138,8 +138,13 @@ def test_only_faint_text_is_marked():
         ("  \x1b[44m Yes \x1b[49m No ", []),
         ("\x1b[49m  \x1b[44m   \x1b[49m No ", []),
         ("no colours", []),
+        ("\x1b[40m  \x1b[43m Once \x1b[40m  \x1b[44m Always \x1b[40m  \x1b[44m No \x1b[40m  ", ["Once"]),
+        ("\x1b[40m  \x1b[43m Once \x1b[40m  \x1b[44m No \x1b[40m  ", ["Once", "No"]),
     ],
-    ids=["true colour", "palette", "eight colours", "text colour", "other sides", "inherited side", "blank", "plain"],
+    ids=[
+        *("true colour", "palette", "eight colours", "text colour", "other sides", "inherited side", "blank", "plain"),
+        *("one among buttons", "one of two buttons"),
+    ],
 )
 def test_a_text_is_highlighted_by_a_background_of_its_own(row, expected):
     assert find_highlights(["", row]) == tuple((1, text) for text in expected)

@@ -17,10 +17,13 @@ from msgspec import Struct
 from termvisor.model.terminal.screen import Screen
 
 _FRAME = re.compile(r"^\s*[│┃║▌▎|](?P<inner>.*?)[│┃║▐▕|]?\s*$")
+_SIGN_VARIATION = re.compile("^(\\s{0,3}\\S)[\ufe0e\ufe0f]")
+_BLANKS = " \t\xa0\u3000\u200b\u2060\ufeff"
+"""Also those without a width, which some agents draw after the text in their composer."""
 _SCROLL_BAR = re.compile(r"(?<=.{38}\s\s)([┃█▐║▕▄▀])\s*$")
 _LEFT_BAR = re.compile(r"\s*┃(?=\s*[^\s┃█▐║▕▄▀])")
 _FRAME_ROW = re.compile(r"\s*[╭╰┌└├╞╔╚╹▝▗]?[─━═╌▔▁▀▄╴╶]{6,}.*")
-_RULE = re.compile(r"\s{0,3}[─━═▔▁]{8,}.*|\s{0,3}[╭╰┌└├][─━═]{4,}.*")
+_RULE = re.compile(r"\s{0,3}[─━═▔▁]{8,}.*|\s{0,3}[╭╰┌└├][─━═]{4,}.*|[─━═]{2} \S.{0,60} [─━═]{8,}")
 _BOX_BOTTOM = re.compile(r"\s{0,3}[╰└╚][─━═]{6,}[╯┘╝]")
 _BLOCK_EDGE = re.compile(r"\s*[╹▀]▀{6,}.*")
 _PROMPT_SIGN = re.compile(r"\s{0,4}[❯›>!*»▌](?:\s|$)")
@@ -34,6 +37,7 @@ _KEY_HINT = re.compile(
     r"|\besc(?:ape)?\b.{0,16}\b(?:cancel|dismiss|back|exit|close|skip|reject|decline|to)\b"
     r"|[↑↓⇆].{0,14}\b(?:select|navigate|move|choose)\b|\by/n\b|\(esc\)"
 )
+_WAITING_ROW = re.compile(r"(?i)\s{0,4}[⠁-⣿] .{0,20}\b(?:wait(?:ing)? for|awaiting)\b.{0,30}")
 _INLINE_OPTIONS = re.compile(r"^\s*(?P<options>\S+(?: \S+){0,3}(?:\s{3,}\S+(?: \S+){0,3}){1,4})(?:\s{4,}.*)?$")
 _STOP_KEY = re.compile(
     r"(?i)\b(?:esc|ctrl[+-]c)(?:ape)?(?: (?:esc|again))?(?: to)? (?:interrupt|cancel|stop|abort|edit prompt)"
@@ -97,9 +101,7 @@ def split_regions(screen: Screen) -> ScreenRegions:
 
 
 def read_structure(screen: Screen) -> ScreenStructure:
-    rows = [row.rstrip() for row in remove_scroll_bars(screen.rows)]
-    while rows and not rows[-1]:
-        rows.pop()
+    rows = trim_screen_rows(screen)
     if (span := _find_composer(rows, screen)) is not None:
         start, end = span
         work_row, above = _find_work(rows, start, end)
@@ -111,20 +113,34 @@ def read_structure(screen: Screen) -> ScreenStructure:
     return _find_dialog(rows) or ScreenStructure()
 
 
+def count_rows_above_composer(screen: Screen) -> int:
+    """Return the number of rows above the composer; those above the cursor if there is no composer."""
+    span = _find_composer(trim_screen_rows(screen), screen)
+    return min(screen.cursor_y, span[0]) if span is not None else screen.cursor_y
+
+
+def trim_screen_rows(screen: Screen) -> list[str]:
+    """Return the rows without scroll bar, blanks at their ends, and blank rows at the end."""
+    rows = [_SIGN_VARIATION.sub(r"\1", row).rstrip(_BLANKS) for row in remove_scroll_bars(screen.rows)]
+    while rows and not rows[-1]:
+        rows.pop()
+    return rows
+
+
 def remove_scroll_bars(rows: Sequence[str]) -> list[str]:
     """Return the rows without a scroll bar at their right edge. The left bar of an empty row of input is none."""
     left_bars = {match.end() for row in rows if (match := _LEFT_BAR.match(row))}
     return [_SCROLL_BAR.sub(lambda match: match[0] if match.end(1) in left_bars else "", row) for row in rows]
 
 
-def find_ruled_rows(screen: Screen) -> tuple[str, ...] | None:
-    """Return the rows around the cursor between two horizontal rules, wherever these are."""
+def find_ruled_span(screen: Screen) -> tuple[int, int] | None:
+    """Return the first row around the cursor between two horizontal rules, and the row of the lower rule."""
     rules = [index for index, row in enumerate(screen.rows) if _RULE.fullmatch(row.lstrip())]
     upper = max((index for index in rules if index < screen.cursor_y), default=None)
     lower = min((index for index in rules if index > screen.cursor_y), default=None)
     if upper is None or lower is None or lower - upper - 1 > _MAX_COMPOSER_ROWS or screen.cursor_y in rules:
         return None
-    return screen.rows[upper + 1 : lower]
+    return upper + 1, lower
 
 
 def _strip_frame(row: str) -> str:
@@ -147,6 +163,8 @@ def _find_composer(rows: Sequence[str], screen: Screen) -> tuple[int, int] | Non
     is_parked = screen.cursor_y >= len(rows) - 1 and is_corner
     if span is not None and screen.cursor_y < span[0]:
         is_parked = screen.cursor_x > 0 and screen.cursor_x >= len(rows[screen.cursor_y])
+        # Qwen Code counts one row too few while it shows a scroll bar.
+        is_parked |= screen.cursor_y == span[0] - 1 and _RULE.fullmatch(rows[screen.cursor_y]) is not None
     if span is None or not (span[0] <= screen.cursor_y < span[1] or is_parked):
         return None
     below = [row for row in rows[span[1] :] if row and not _FRAME_ROW.fullmatch(row)]
@@ -187,7 +205,9 @@ def _find_cursor_composer(rows: Sequence[str], screen: Screen) -> tuple[int, int
             # The cursor follows typed text; wrapped rows of it look like options.
             is_typed = index < at < len(rows) and screen.cursor_x == len(rows[at])
             is_option = not is_typed and any(_is_sibling(row, one) for one in following[:1])
-            has_footer = any(row.startswith(" ") for row in rows[at + 1 :])
+            # Some versions of Codex hide the footer while text is typed; no usual shell prompt has its sign.
+            is_last = row.startswith("›") and at == len(rows) - 1 and not any(rows[index - 1 : index])
+            has_footer = is_last or any(row.startswith(" ") for row in rows[at + 1 :])
             return (index, at + 1) if is_before and has_footer and not is_option else None
         if not row.startswith(" "):
             return None
@@ -346,12 +366,13 @@ def _get_label(row: str) -> str:
 
 
 def _is_end_of_screen(inner: Sequence[str], last: int) -> bool:
-    """Return True if only details of options, further options below a rule, and key hints follow."""
+    """Return True if only details of options, further options, key hints, and a row that says so while it waits follow."""
     match = _OPTION.fullmatch(inner[last])
     column = match.start("label") if match else 0
     rest = [row for row in inner[last + 1 :] if row.strip() and not _FRAME_ROW.fullmatch(row)]
     return len(rest) <= _MAX_ROWS_BELOW_OPTIONS and all(
-        _KEY_HINT.search(row) or len(row) - len(row.lstrip()) >= max(column, 2) for row in rest
+        _KEY_HINT.search(row) or _WAITING_ROW.fullmatch(row) or len(row) - len(row.lstrip()) >= max(column, 2)
+        for row in rest
     )
 
 

@@ -88,6 +88,7 @@ def _shift_slot(slot: SourceSlot, offset_ns: int) -> SourceSlot:
             history,
             before=_shift_statement(history.before, offset_ns),
             moved_at=None if history.moved_at is None else history.moved_at + offset_ns,
+            rested_since=None if history.rested_since is None else history.rested_since + offset_ns,
         ),
         flags={
             name: replace(flag, since=flag.since + offset_ns, event_at=_shift_time(flag.event_at, offset_ns))

@@ -37,6 +37,8 @@ class ScreenHistory(Struct, frozen=True, kw_only=True):
     was_busy: bool = False
     """That was work or a dialog, or an unknown screen after it."""
     moved_at: int | None = None
+    rested_since: int | None = None
+    """Since when all screens showed one of the states of rest, if the last one did."""
     interval: int = 0
     is_confirmed: bool = False
     """The current statement was believed before, so typing at the prompt does not put it in doubt again."""
@@ -59,10 +61,15 @@ def _is_resting(statement: SourceStatement, history: ScreenHistory, now: int, th
     After a dialog the pane need not be quiet: the dialog is gone, so the agent no longer waits for an answer.
     """
     delay = compute_rest_delay(history, thresholds)
-    held_for = now - statement.since
+    held_for = now - _get_rest_start(statement, history)
     is_quiet = history.moved_at is None or now - history.moved_at >= delay
     has_answered = history.before is not None and history.before.state in WAITING_STATES
     return held_for >= delay and (is_quiet or has_answered or held_for > thresholds.demoted_after)
+
+
+def _get_rest_start(statement: SourceStatement, history: ScreenHistory) -> int:
+    """Return when the rest began. A screen that says more about its end, in a second row, does not begin another."""
+    return statement.since if history.rested_since is None else history.rested_since
 
 
 def compute_rest_delay(history: ScreenHistory, thresholds: Thresholds) -> int:
@@ -74,7 +81,8 @@ def compute_rest_delay(history: ScreenHistory, thresholds: Thresholds) -> int:
 def list_statement_deadlines(statement: SourceStatement, history: ScreenHistory, thresholds: Thresholds) -> list[int]:
     """List the instants at which time alone may change which statement is believed."""
     delay = compute_rest_delay(history, thresholds)
-    deadlines = [statement.since + delay, statement.since + thresholds.demoted_after + 1]
+    started = _get_rest_start(statement, history)
+    deadlines = [started + delay, started + thresholds.demoted_after + 1]
     if history.moved_at is not None:
         deadlines.append(history.moved_at + delay)
     if history.before is not None:

@@ -23,6 +23,7 @@ from termvisor.agents.state.flags_and_subtasks import (
 )
 from termvisor.agents.state.hysteresis import (
     BUSY_STATES,
+    REST_STATES,
     WAITING_STATES,
     ScreenHistory,
     SourceStatement,
@@ -112,7 +113,7 @@ def _update_slot(
     captures = collect_captures(signal) if is_screen else {}
     return replace(
         updated,
-        cursor=position,
+        cursor=slot.cursor if _is_untimed_note(signal) else position,
         statement=statement,
         previous_statement=slot.statement if is_new and signal.tier == "deterministic" else slot.previous_statement,
         screen_history=_update_screen_history(slot, signal, thresholds) if is_screen else slot.screen_history,
@@ -123,6 +124,15 @@ def _update_slot(
         rule=rule,
         captures=captures or (slot.captures if rule == slot.rule else {}),
     )
+
+
+def _is_untimed_note(signal: Signal) -> bool:
+    """Return True if a note has only the time at which it was read.
+
+    Lines of a transcript without a time stand between lines with one. A state that was reported before such a line was
+    read, and is read after it, is not late.
+    """
+    return signal.kind == "note" and signal.source_seq is None and signal.event_at >= signal.ingested_at
 
 
 def collect_captures(signal: Signal) -> dict[str, str]:
@@ -157,11 +167,13 @@ def _update_screen_history(slot: SourceSlot, signal: Signal, thresholds: Thresho
     is_same = last is not None and last.state == (signal.state or "unknown")
     was_settled = last is not None and is_settled(last, history, signal.ingested_at, thresholds)
     before = last if was_settled and not is_same else history.before
+    rested_since = signal.ingested_at if history.rested_since is None else history.rested_since
     return ScreenHistory(
         before=before,
         was_busy=before is not None
         and (before.state in BUSY_STATES or (before.state == "unknown" and history.was_busy)),
         moved_at=max((at for at in (history.moved_at, signal.moved_at) if at is not None), default=None),
+        rested_since=rested_since if signal.state in REST_STATES else None,
         interval=signal.look_interval,
         is_confirmed=is_same and was_settled,
     )

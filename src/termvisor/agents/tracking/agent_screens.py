@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from termvisor.agents.adapters.adapter import ScreenReading
 from termvisor.agents.adapters.loader import list_recorded_versions
+from termvisor.agents.adapters.screen_structure import count_rows_above_composer
 from termvisor.agents.state.hysteresis import REST_STATES
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
 from termvisor.agents.tracking.agent_discovery import PaneInfo
@@ -171,13 +172,14 @@ def is_news(last: ClassifiedScreen | None, now: ClassifiedScreen, interval_ns: i
 def find_moved_at(
     last: ClassifiedScreen | None, screen: Screen, reading: ScreenReading, printed_at: int | None
 ) -> int | None:
-    """Return when the pane last printed, not counting text that a user types at the prompt of a resting agent.
+    """Return when the pane last printed, not counting changes at or below the composer of a resting agent.
 
-    Such text changes nothing above the cursor.
+    Text that a user types, and notices in the footer, change nothing above it. A hidden cursor may stand below both.
     """
-    above = slice(0, screen.cursor_y)
-    is_typed = last is not None and reading.state in REST_STATES and last.rows[above] == screen.rows[above]
-    return last.moved_at if last is not None and is_typed else printed_at
+    if last is None or reading.state not in REST_STATES:
+        return printed_at
+    above = slice(0, count_rows_above_composer(screen))
+    return last.moved_at if last.rows[above] == screen.rows[above] else printed_at
 
 
 def build_screen_signal(

@@ -6,7 +6,7 @@ from typing import Any
 from tests.live.agents.model.prompt_script import ScriptedReply, ToolRequest
 from tests.live.agents.model.vendor_api import ErrorResponse
 
-SHELL_TOOLS = ("exec_command", "shell_command", "shell", "bash", "Bash", "run_shell_command")
+SHELL_TOOLS = ("exec_command", "shell_command", "shell", "bash", "Bash", "run_shell_command", "run_commands")
 WRITE_TOOLS = ("apply_patch", "write", "create", "write_file")
 LIMIT_DURATION_S = 3 * 3600
 _ERRORS_BY_STATUS = {
@@ -48,11 +48,16 @@ def resolve_tool_call(tool: ToolRequest, offered: list[str]) -> tuple[str, dict[
     """Return the real name and arguments, for the tools that this program offers."""
     if tool.name == "shell":
         name = next((one for one in SHELL_TOOLS if one in offered), "shell")
-        risky = {"sandbox_permissions": "require_escalated", "justification": "May it run?"}
+        risky = {
+            "sandbox_permissions": "require_escalated",
+            "with_escalated_permissions": True,  # up to Codex 0.6x
+            "justification": "May it run?",
+        }
         forms: dict[str, dict[str, Any]] = {
             "exec_command": {"cmd": tool.value, **risky},
             "shell_command": {"command": tool.value, **risky},
             "shell": {"command": ["bash", "-lc", tool.value], **risky},
+            "run_commands": {"commands": [tool.value]},
         }
         return name, forms.get(name, {"command": tool.value, "description": "A scripted command"})
     if tool.name == "write":

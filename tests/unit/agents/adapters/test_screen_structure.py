@@ -31,6 +31,14 @@ SCREENS = {
         ),
         "waiting_approval",
     ),
+    "a dialog above a row that waits": (
+        build_screen("> go", "", "◆\ufe0e I will use a tool.", "", *OPTIONS, "", "  ⠏ Waiting for user confirmation..."),
+        "waiting_approval",
+    ),
+    "an answer after a sign with a variation selector": (
+        build_screen("> go", "", "●\ufe0e It is fixed.", "", *RULED),
+        "completed",
+    ),
     "a dialog without a box": (build_screen(*ANSWERED, *OPTIONS), "waiting_approval"),
     "options without numbers": (
         build_screen(
@@ -54,6 +62,7 @@ SCREENS = {
     ),
     "a composer after an answer": (build_screen(*ANSWERED, *RULED), "completed"),
     "a composer before any prompt": (build_screen("Welcome!", "", *RULED), "idle"),
+    "a cursor on the upper edge of the composer": (build_screen(*ANSWERED, "─" * 50, *RULED[1:], cursor="─" * 50), "completed"),
     "a hidden cursor": (build_screen(*ANSWERED, *RULED, cursor="hidden"), "completed"),
     "a boxed composer": (
         build_screen(*ANSWERED, "╭" + RULE + "╮", f"│ ❯ {'':<37}│", "╰" + RULE + "╯", "  ~/src"),
@@ -63,6 +72,7 @@ SCREENS = {
         build_screen(*ANSWERED, "❯ Ask anything", "", "  model · ~/src"),
         "completed",
     ),
+    "typed text without a footer": (build_screen("› go", "", "• It is fixed.", "", "› and", cursor="›"), "completed"),
     "an answer after an asterisk": (build_screen("❯ go", "", " * It is fixed.", "", *RULED), "completed"),
     "a failure after an asterisk": (build_screen("❯ go", "", " * Error: refused", "", *RULED), "error"),
     "a failure above the time that a turn took": (
@@ -118,6 +128,7 @@ def test_a_copy_in_another_program_is_unknown(rows: tuple[str, ...], below: tupl
         ("Steps:", "  1. Build", "  2. Test"),
         ("❯ 1. Yes", "  3. No (esc)"),
         ("❯ one", "", "", "", "  two"),
+        (*OPTIONS, "", "  ⠏ Running the tests..."),
     ],
 )
 def test_other_text_is_unknown(rows: tuple[str, ...]) -> None:

@@ -74,6 +74,16 @@ SCENES = [
         "waiting_input",
     ),
     (
+        "a prompt that tells the end of a dialog in a second row",
+        5,
+        [
+            build_screen_signal(1, "waiting_input"),
+            build_screen_signal(3, "completed", moved=3),
+            *(build_screen_signal(n, "idle", moved=4) for n in (4, 5)),
+        ],
+        "idle",
+    ),
+    (
         "a prompt, and work again",
         9,
         [*build_working_screens(1), *build_idle_screens(3), *build_working_screens(5)],

@@ -77,6 +77,16 @@ def test_dropped_signals_are_counted_and_change_nothing() -> None:
     assert known.source_slots == before.source_slots
 
 
+def test_a_note_without_a_time_of_its_own_makes_no_earlier_report_late() -> None:
+    """A transcript has lines without a time, such as titles, between lines that have one."""
+    title = build_signal(6, "transcript", kind="note", title="Fix it")
+    failed = build_signal(6.2, "transcript", "error", event_at=to_ns(5.9))
+    known = build_knowledge(build_signal(5, "transcript", "running"), title, failed)
+    assert (compute_state_at(known, 7).value, known.dropped) == ("error", {})
+    late = build_signal(6.3, "transcript", "running", event_at=to_ns(5.8))
+    assert apply_fact(known, late, DEFAULT_THRESHOLDS).dropped == {"late_event": 1}
+
+
 def test_only_the_tombstone_of_an_exited_agent_remains() -> None:
     known = build_knowledge(build_signal(1, "hook", "running"), build_signal(2, "process", kind="exited"))
     assert (known.source_slots, list_states(known, to_ns(3), DEFAULT_THRESHOLDS)) == ({}, [])

@@ -58,6 +58,14 @@ def test_text_typed_at_the_prompt_is_no_output_of_the_agent(last, rows, state, m
     assert find_moved_at(before, screen, ScreenReading(state=state), NOON + 5) == moved_at
 
 
+def test_a_notice_in_the_footer_is_no_output_of_the_agent_wherever_its_hidden_cursor_is():
+    rule = "─" * 30
+    first, second = (("● answer", "", rule, "❯ ", rule, footer) for footer in ("  a notice", "  ? for shortcuts"))
+    before = ClassifiedScreen(rows=first, reading=RUNNING, at=NOON, moved_at=NOON)
+    screen = Screen(pane=PaneId(1), rows=second, width=80, height=24, cursor_y=6)
+    assert find_moved_at(before, screen, ScreenReading(state="completed"), NOON + 5) == NOON
+
+
 def test_a_screen_becomes_a_whole_signal():
     flags = FlagUpdate(usage_limited=True)
     signal = build_screen_signal(RUNTIME, classify(3, replace(RUNNING, flags=flags)), NOON)

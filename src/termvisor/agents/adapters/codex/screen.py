@@ -27,7 +27,7 @@ _RIGHT_EDGE_HINT = re.compile(r"\s{20,}\S")
 _QUEUE_HEADING = re.compile(r"• (?:Messages to be submitted after|Queued )")
 # The last row of a dialog, which lists its keys.
 _DIALOG_KEYS_ROW = re.compile(
-    r"\s*(?:Press enter to confirm or esc to cancel|enter (?:select|confirm|continue) · esc (?:back|skip)"
+    r"\s*(?:Press enter to confirm or esc to (?:cancel|go back)|enter (?:select|confirm|continue) · esc (?:back|skip)"
     r"|.*\| enter to submit (?:answer|all) \| esc to interrupt|Press enter to continue.*)"
 )
 

@@ -16,7 +16,7 @@ from termvisor.agents.adapters.screen_classifier import (
     split_shared_regions,
     trim_rows,
 )
-from termvisor.agents.adapters.screen_structure import ScreenRegions, remove_scroll_bars
+from termvisor.agents.adapters.screen_structure import ScreenRegions, find_ruled_span, remove_scroll_bars
 from termvisor.detection.packs.loader import load_builtin_screen_rules
 from termvisor.model.agent.evidence import HEURISTIC_SOURCES
 from termvisor.model.detection.rule import Rule
@@ -60,7 +60,9 @@ def build_described_adapter(name: str, description: AgentDescription) -> Describ
         process_finder=partial(_find_process, matcher, frozenset(process.required)),
         title_matcher=lambda text: title.search(text) is not None,
         readers={},
-        screen_classifier=ScreenClassifier(name, split_described_regions),
+        screen_classifier=ScreenClassifier(
+            name, partial(split_described_regions, is_ruled=description.composer.ruled)
+        ),
         session_resume=resume,
         resumed_session_finder=matcher.build_session_finder(resume, *(session.options if session else ())),
         package=__name__.rpartition(".")[0],
@@ -81,16 +83,29 @@ def build_screen_rules(name: str, description: AgentDescription) -> tuple[Rule, 
     return tuple(_build_rule(name, one, order) for order, group in groups for one in group)
 
 
-def split_described_regions(screen: Screen) -> ScreenRegions:
-    """Return the regions of the structure, the last non-blank rows, and the row of the cursor up to it."""
+def split_described_regions(screen: Screen, *, is_ruled: bool = False) -> ScreenRegions:
+    """Return the regions of the structure, the last non-blank rows, and the row of the cursor up to it.
+
+    The structure knows no composer without a prompt sign; ``is_ruled`` gives its screens the region ``last``, too.
+    """
     rows = trim_rows(remove_scroll_bars(screen.rows))
     below = [row for row in rows[screen.cursor_y + 1 :] if row]
     cursor_row = get_cursor_text(screen) if len(below) <= _MAX_ROWS_BELOW_CURSOR else ""
+    shared = split_shared_regions(screen)
+    if is_ruled and not shared.get("last") and (span := find_ruled_span(screen)) is not None:
+        shared = {**shared, "last": _find_last_paragraph(rows[: span[0] - 1])}
     return {
-        **split_shared_regions(screen),
+        **shared,
         "foot": [row for row in rows if row][-_MAX_FOOT_ROWS:],
         "cursor": [cursor_row] if cursor_row.strip() else (),
     }
+
+
+def _find_last_paragraph(rows: Sequence[str]) -> Sequence[str]:
+    filled = [index for index, row in enumerate(rows) if row.strip()]
+    end = filled[-1] + 1 if filled else 0
+    blank = max((index for index, row in enumerate(rows[:end]) if not row.strip()), default=-1)
+    return rows[blank + 1 : end]
 
 
 def get_cursor_text(screen: Screen) -> str:

@@ -7,7 +7,7 @@ from termvisor.agents.adapters.adapter import ScreenReading
 from termvisor.agents.adapters.agent_description import PromptDescription
 from termvisor.agents.adapters.described.adapter import DescribedAdapter, get_cursor_text, split_described_regions
 from termvisor.agents.adapters.keyboard import Decision, KeyPress, build_exit_press
-from termvisor.agents.adapters.screen_structure import find_ruled_rows, read_structure
+from termvisor.agents.adapters.screen_structure import find_ruled_span, read_structure, trim_screen_rows
 from termvisor.model.terminal.screen import Screen
 
 
@@ -47,8 +47,8 @@ class DescribedKeyboard:
     def read_composer(self, screen: Screen) -> str | None:
         composer = self._description.composer
         rows = read_structure(screen).composer
-        if rows is None and composer.ruled:
-            rows = find_ruled_rows(screen)
+        if rows is None and composer.ruled and (span := find_ruled_span(screen)) is not None:
+            rows = tuple(trim_screen_rows(screen)[slice(*span)])
         if rows is None:
             match = re.match(composer.prompt, get_cursor_text(screen)) if composer.prompt else None
             return get_cursor_text(screen)[match.end() :].strip() if match else None

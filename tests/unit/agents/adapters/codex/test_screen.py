@@ -190,6 +190,11 @@ def test_a_usage_limit_has_its_reset_time_with_and_without_a_dialog():
         assert flags.resets_at is not None
 
 
+def test_the_dialog_below_a_usage_limit_may_name_its_keys_in_other_words():
+    older = (*MODAL[:-1], "  Press enter to confirm or esc to go back")
+    assert classify_rows(LIMIT, *older).flags.usage_limited
+
+
 def test_an_offer_to_switch_the_model_without_a_limit_is_a_menu():
     assert classify_rows("• Hello.", *MODAL).rule_name == "menu_open"
 

@@ -91,9 +91,9 @@ def test_the_composer_is_read_without_its_sign_and_placeholder(build_toy):
     shown = "● done\n{rule}\n> {text}\n{rule}\n  toy model"
     read = [
         toy.read_composer(build_example_screen(shown.format(rule=RULE, text=text), (2 + len(text), 2)))
-        for text in ("Ask the toy", "", "fix it")
+        for text in ("Ask the toy", "", "fix it", "fix it \u200b")
     ]
-    assert read == ["", "", "fix it"]
+    assert read == ["", "", "fix it", "fix it"]
     assert toy.read_composer(build_dialog("Yes", "No")) is None
     aider = build_keyboard(load_builtin_descriptions().adapters["aider"])
     assert [aider.read_composer(build_example_screen(text, None)) for text in ("> ", "ask> add", "$ ")] == [
