@@ -14,7 +14,11 @@ GUID = "550e8400-e29b-41d4-a716-446655440000"
 
 HITS: dict[str, list[tuple[str, str, str]]] = {
     # text before, the secret, text after
-    "jwt": [("set eyJ", f"hbGciOiJIUzI1NiJ9.{EY}zdWIiOiIxMjM0NTY3ODkwIn0.{A[:43]}", " x")],
+    "jwt": [
+        ("set eyJ", f"hbGciOiJIUzI1NiJ9.{EY}zdWIiOiIxMjM0NTY3ODkwIn0.{A[:43]}", " x"),
+        # The header begins with a field that tokens rarely have.
+        ("set eyJ", f"iNjQiOmZhbHNlfQ.{EY}zdWIiOiIxMjM0NTY3ODkwIn0.{A[:43]}", " x"),
+    ],
     "private_key": [('"' + DASHES + "BEGIN PRIVATE KEY" + DASHES, "\\n" + A + "\\n", DASHES + 'END PRIVATE KEY-----"')],
     "aws_secret_key": [('"SecretAccessKey": "', A[:39] + "/", '",')],
     "azure_client_secret": [("secret value ", "abc8Q~" + A[:34], "")],
