@@ -1,58 +1,26 @@
 """`visor robot send` to real shells: the shell runs exactly the sent text, once."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from tests.live.conftest import run_watched_tmux
 from tests.live.polling import wait_until
-from tests.live.shell_setup import ShellHome, ShellPane
-
-live = pytest.mark.live
-SHELLS = ["bash", pytest.param("zsh", marks=live), pytest.param("fish", marks=live)]
-POLICY = """
-[[rule]]
-id = "programs_may_type"
-when = { actor = ["robot"], kind = ["send_text"] }
-answer = "allow"
-[commands]
-unknown_effect = "allow"
-"""
+from tests.live.robot_shells import SHELLS, RobotShell, run_robot_scene
+from tests.live.shell_setup import ShellHome
 
 
 @pytest.fixture(scope="module")
 def fleet():
-    with run_watched_tmux() as scene:
-        config = Path(scene.visor.paths.config_dir)
-        config.mkdir(parents=True, exist_ok=True)
-        (config / "policy.toml").write_text(POLICY)
-        (config / "policy.toml").chmod(0o600)
-        scene.tmux.start_session("keep", "sleep 1000")
-        scene.list_panes()
+    with run_robot_scene("send_text") as scene:
         yield scene
 
 
 @pytest.fixture
 def open_shell(fleet, tmp_path):
-    def open_pane(shell: str) -> "RobotTarget":
-        return RobotTarget(fleet, ShellHome(tmp_path, shell).write_setup(fleet.visor.paths))
+    def open_pane(shell: str) -> RobotShell:
+        return RobotShell(fleet, ShellHome(tmp_path, shell).write_setup(fleet.visor.paths))
 
     return open_pane
-
-
-class RobotTarget(ShellPane):
-    """A shell pane that a program sends text to."""
-
-    @property
-    def home(self) -> Path:
-        return self._home.folder
-
-    def send(self, *words: str) -> tuple[int, dict]:
-        """Return the exit status, and the data or the error's details."""
-        status, out, _ = self._scene.visor.run("robot", "--full", "send", str(self.pane_id), *words)
-        response = json.loads(out)
-        return status, response["data"] if response["ok"] else response["error"]["details"]
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -10,10 +10,9 @@ import pytest
 
 from tests.live.conftest import run_watched_tmux
 from tests.live.polling import wait_until
+from tests.live.robot_shells import SHELLS, live
 from tests.live.shell_setup import ShellHome, ShellPane
 
-live = pytest.mark.live
-SHELLS = ["bash", pytest.param("zsh", marks=live), pytest.param("fish", marks=live)]
 LINES = (
     "false",
     "echo $? $_",

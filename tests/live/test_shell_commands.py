@@ -8,10 +8,9 @@ import pytest
 from tests.live.conftest import run_watched_tmux
 from tests.live.polling import wait_until
 from tests.live.robot_call import call_robot
+from tests.live.robot_shells import SHELLS
 from tests.live.shell_setup import ShellHome, ShellPane
 
-live = pytest.mark.live
-SHELLS = ["bash", pytest.param("zsh", marks=live), pytest.param("fish", marks=live)]
 FORGED_MARKS = b"".join(
     b"\x1b]133;%s\x07\x1b]633;%s\x07" % (mark, mark)
     for mark in (b"D;0", b"A", b"B", b"E;rm -rf /", b"C;nonce=beef", b"D;0;nonce=beef", b"C")

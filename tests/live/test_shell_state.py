@@ -1,28 +1,16 @@
 """Shells whose first prompt was not captured are known by the state that they recorded, so that `send` reaches them."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from termvisor.system.shell_nonce import load_nonce
 from tests.live.conftest import WatchedTmux
 from tests.live.polling import wait_until
-from tests.live.shell_setup import ShellHome, ShellPane
-
-live = pytest.mark.live
-SHELLS = ["bash", pytest.param("zsh", marks=live), pytest.param("fish", marks=live)]
-POLICY = """
-[[rule]]
-id = "programs_may_type"
-when = { actor = ["robot"], kind = ["send_text"] }
-answer = "allow"
-[commands]
-unknown_effect = "allow"
-"""
+from tests.live.robot_shells import SHELLS, RobotShell, allow_robots, live
+from tests.live.shell_setup import ShellHome
 
 
-class EarlyShell(ShellPane):
+class EarlyShell(RobotShell):
     """A shell that shows its prompt before anything captures its pane."""
 
     def __init__(self, scene: WatchedTmux, home: ShellHome, **further: str):
@@ -44,20 +32,11 @@ class EarlyShell(ShellPane):
     def commands(self) -> list[dict]:
         return self._scene.visor.call_robot("commands", "--pane", str(self.pane_id))["items"]
 
-    def send(self, text: str) -> tuple[int, dict]:
-        status, out, _ = self._scene.visor.run("robot", "--full", "send", str(self.pane_id), text)
-        response = json.loads(out)
-        return status, response["data"] if response["ok"] else response["error"]["details"]
-
 
 @pytest.fixture
 def open_shell(scene, tmp_path):
     """Return a function that opens a pane with a shell; no daemon runs yet."""
-    config = Path(scene.visor.paths.config_dir)
-    config.mkdir(parents=True)
-    (config / "policy.toml").write_text(POLICY)
-    (config / "policy.toml").chmod(0o600)
-    load_nonce(scene.visor.paths.nonce_file)
+    allow_robots(scene.visor, "send_text")
 
     def open_pane(shell: str, text: str = "", **further: str) -> EarlyShell:
         return EarlyShell(scene, ShellHome(tmp_path, shell, text).write_setup(scene.visor.paths), **further)

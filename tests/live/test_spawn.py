@@ -5,34 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from termvisor.system.shell_nonce import load_nonce
-from tests.live.conftest import run_watched_tmux
 from tests.live.numbered_printer import read_raw_log
 from tests.live.polling import wait_until
+from tests.live.robot_shells import SHELLS, run_robot_scene
 from tests.live.shell_setup import ShellHome
-
-live = pytest.mark.live
-SHELLS = ["bash", pytest.param("zsh", marks=live), pytest.param("fish", marks=live)]
-POLICY = """
-[[rule]]
-id = "programs_may_start"
-when = { actor = ["robot"], kind = ["spawn"] }
-answer = "allow"
-[commands]
-unknown_effect = "allow"
-"""
 
 
 @pytest.fixture(scope="module")
 def fleet():
-    with run_watched_tmux() as scene:
-        config = Path(scene.visor.paths.config_dir)
-        config.mkdir(parents=True, exist_ok=True)
-        (config / "policy.toml").write_text(POLICY)
-        (config / "policy.toml").chmod(0o600)
-        load_nonce(scene.visor.paths.nonce_file)
-        scene.tmux.start_session("keep", "sleep 1000")
-        scene.list_panes()
+    with run_robot_scene("spawn") as scene:
         yield scene
 
 

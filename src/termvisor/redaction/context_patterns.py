@@ -33,11 +33,11 @@ def _build_assignment_kind(name: str, doc: str, words: str, value_check: value_c
 
 # Services whose keys have no prefix of their own: letters and digits assigned to a name that contains one of these.
 _SERVICES = (
-    "adafruit|adobe|airtable|algolia|alibaba|artifactory|asana|beamer|bitbucket|bittrex|circleci|cloudflare|codecov"
+    "adafruit|adobe|airtable|algolia|alibaba|artifactory|asana|atlassian|beamer|bintray|bitbucket|bittrex|circleci|cloudflare|codecov"
     "|cohere|coinbase|confluent|contentful|datadog|deepgram|discord|droneci|dropbox|elevenlabs|etsy|facebook|fastly"
-    "|finicity|finnhub|flickr|freemius|freshbooks|gitter|gocardless|heroku|hubspot|intercom|jfrog|kraken|kucoin|launchdarkly"
-    "|linear[_-](?:api|app|client|key)|linked[_-]?in|looker|mailchimp|mapbox|mattermost|meraki|message[_-]?bird|mistral"
-    "|netlify|new[_-]?relic|nytimes|okta|plaid|private[_-]?ai|rapidapi|sendbird|sentry|shodan|sidekiq|snyk|sonar"
+    "|finicity|finnhub|flickr|freemius|freshbooks|gitter|gocardless|heroku|hubspot|intercom|jfrog|jira|kraken|kucoin|launchdarkly"
+    "|linear[_-](?:api|app|client|key)|linked[_-]?in|looker|mailchimp|mailgun|mapbox|mattermost|meraki|message[_-]?bird|mistral"
+    "|netlify|new[_-]?relic|newyorktimes|nytimes|okta|plaid|private[_-]?ai|rapidapi|sendbird|sentry|shodan|sidekiq|snyk|sonar"
     "|squarespace|sumo[_-]?(?:logic|access|key)|travis(?:ci)?|trello|twilio|twitch|twitter|vercel|wandb|wakatime|zendesk"
 )
 _SHORT_OPTION = (
@@ -89,7 +89,7 @@ _NAMED_KINDS = (
     SecretKind(
         id="service_assignment",
         doc="Letters and digits assigned to a name that contains the name of a service whose keys have no prefix",
-        pattern=rf"(?i:{_SERVICES})[\w.-]{{0,40}}{_SEPARATOR}\\?[\"'`]?(?P<secret>[A-Za-z0-9][\w=-]{{15,200}})(?![\w./:@-])",
+        pattern=rf"(?i:{_SERVICES})[\w.-]{{0,40}}{_SEPARATOR}\\?[\"'`]?(?P<secret>[A-Za-z0-9][\w=-]{{14,200}})(?![\w./:@-])",
         # Only literals: with the assignment, this one pattern would take longer than all others together.
         probe=rf"(?i)(?:{_SERVICES})",
         value_check=value_checks.is_random_text,
@@ -136,8 +136,8 @@ CONTEXT_KINDS: tuple[SecretKind, ...] = (
     SecretKind(
         id="telegram_bot_token",
         doc="Telegram bot tokens",
-        pattern=NOT_AFTER_ALNUM + r"[0-9]{8,10}:(?P<secret>[\w-]{35})(?![\w-])",
-        probe=r"[0-9]{8}:[\w-]{35}",
+        pattern=NOT_AFTER_ALNUM + r"[0-9]{5,16}:(?P<secret>[\w-]{35})(?![\w-])",
+        probe=r"[0-9]{5}:[\w-]{35}",
     ),
     SecretKind(
         id="discord_token",

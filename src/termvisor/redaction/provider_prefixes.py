@@ -39,7 +39,7 @@ _FURTHER_KINDS = (
     _build_kind("duffel_token", "Duffel tokens", "duffel_test_ duffel_live_", "A-Za-z0-9_=-", (43, 43)),
     _build_kind("dynatrace_token", "Dynatrace tokens", "dt0c01. dt0s01. dt0s02. dt0s08.", "A-Za-z0-9.", (80, 0)),
     _build_kind("easypost_key", "EasyPost API keys", "EZAK EZTK", _ALNUM_CHARS, (54, 54)),
-    _build_kind("square_access_token", "Square access tokens", "EAAA", _WORD_CHARS, (60, 60)),
+    _build_kind("square_access_token", "Square access tokens", "EAAA", _WORD_CHARS, (22, 60)),
     _build_kind("facebook_token", "Facebook access tokens", _FACEBOOK_PREFIXES, _ALNUM_CHARS, (80, 400)),
     _build_kind(
         "flutterwave_key", "Flutterwave keys", "FLWSECK_TEST- FLWPUBK_TEST- FLWSECK- FLWPUBK-", "A-Za-z0-9-", (32, 0)

@@ -123,7 +123,7 @@ _FIXED_SHAPE_KINDS = (
         r"A{10}[\w=-]{43}",
         value_checks.is_random_text,
     ),
-    _build_shape_kind("facebook_app_token", "Facebook app tokens", r"[0-9]{15,16}(?:\||%7C)(?P<secret>[\w-]{27,40})"),
+    _build_shape_kind("facebook_app_token", "Facebook app tokens", r"[0-9]{15,16}(?:\||%7C|%)(?P<secret>[\w-]{27,40})"),
     _build_shape_kind(
         "firebase_key", "Firebase server keys", r"AAAA[\w-]{7}:(?P<secret>[\w-]{140})", r"AAAA[\w-]{7}:[\w-]{8}"
     ),

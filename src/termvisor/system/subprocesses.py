@@ -23,6 +23,8 @@ _DIE_WITH_PARENT_SCRIPT = (
 _MAX_KEPT_BYTES = 4096
 # How many bytes a program may print, because its output is in memory, and how often that is checked.
 _MAX_PRINTED_BYTES, _SIZE_CHECK_INTERVAL_S = 1 << 20, 0.02
+# How soon the exit of a program is noticed if a background process keeps its pipes open.
+_EXIT_CHECK_INTERVAL_S = 0.05
 # The output of a short program is in memory; that of the largest, a worker, has a few megabytes.
 _MAX_CAPTURED_BYTES = 64 << 20
 TOO_MUCH_OUTPUT = 125
@@ -249,7 +251,11 @@ class _OutputReader:
                 loop.remove_reader(handle)
 
     def read_until_end(self, timeout_s: float) -> bool:
-        """Read, blocking, until both pipes are closed. Return False at the timeout or the output limit."""
+        """Read, blocking, until both pipes are closed or the program has exited and its output is read.
+
+        Return False at the timeout or the output limit. A background process that the program started may keep the
+        pipes open, and is not waited for.
+        """
         import select
 
         from termvisor.clock import SystemClock  # imported late: it loads asyncio, which the client does not need
@@ -261,9 +267,11 @@ class _OutputReader:
         for handle in open_handles:
             poll.register(handle, select.POLLIN)
         while open_handles and not self.has_exceeded_limit:
-            readable = poll.poll(max(0.0, until - clock.monotonic()) * 1000)
-            if not readable:
-                return False
+            has_exited, left = self._process.poll() is not None, until - clock.monotonic()
+            # What a program printed is in the pipe when it has exited, so one look without waiting finds all of it.
+            readable = poll.poll(0 if has_exited else max(0.0, min(left, _EXIT_CHECK_INTERVAL_S)) * 1000)
+            if left <= 0 or (has_exited and not readable):
+                return has_exited
             for handle, _ in readable:
                 if not self._read_pipe(handle):
                     poll.unregister(handle)

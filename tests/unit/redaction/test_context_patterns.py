@@ -14,12 +14,16 @@ GUID = "550e8400-e29b-41d4-a716-446655440000"
 
 HITS: dict[str, list[tuple[str, str, str]]] = {
     # text before, the secret, text after
-    "jwt": [("set eyJ", f"hbGciOiJIUzI1NiJ9.{EY}zdWIiOiIxMjM0NTY3ODkwIn0.{A[:43]}", " x")],
+    "jwt": [
+        ("set eyJ", f"hbGciOiJIUzI1NiJ9.{EY}zdWIiOiIxMjM0NTY3ODkwIn0.{A[:43]}", " x"),
+        # The header begins with a field that tokens rarely have.
+        ("set eyJ", f"iNjQiOmZhbHNlfQ.{EY}zdWIiOiIxMjM0NTY3ODkwIn0.{A[:43]}", " x"),
+    ],
     "private_key": [('"' + DASHES + "BEGIN PRIVATE KEY" + DASHES, "\\n" + A + "\\n", DASHES + 'END PRIVATE KEY-----"')],
     "aws_secret_key": [('"SecretAccessKey": "', A[:39] + "/", '",')],
     "azure_client_secret": [("secret value ", "abc8Q~" + A[:34], "")],
     "azure_signature": [("https://x.blob.core.windows.net/y?sv=1&sig=", A[:43] + "%3D", "&se=1")],
-    "telegram_bot_token": [("https://api.telegram.org/bot 123456789:", "AAH" + A[:32], "/getMe")],
+    "telegram_bot_token": [("https://api.telegram.org/bot 123456789:", "AAH" + A[:32], "/getMe"), ("bot 36902735266:", A[:35], "")],
     "discord_token": [("login ", "M" + A[:25] + ".Gx1y2z." + A[:38], "")],
     "bearer_token": [("curl -H 'X: Bearer ", A[:30], "'"), ("bearer ", "abcdefgh.12345678", "")],
     "basic_auth": [("Proxy: Basic ", "dXNlcjpwYXNzd29yZA==", "")],
@@ -66,6 +70,8 @@ HITS: dict[str, list[tuple[str, str, str]]] = {
         ('"snyk": "', GUID, '"'),
         ("contentful_delivery: '", A[:43], "'"),
         ("zendesk=", A[:40], ";"),
+        ("atlassian-key: ", A[:24], ""),
+        ("dropbox_app='", A[:15], "'"),
     ],
     "asana_token": [("1/1234567890123456:", H[:32], ""), ("2/1234567890123456/1234567890123457:", H[:32], "")],
     "astra_token": [("AstraCS:", WORD[:24] + ":" + H[:64], "")],

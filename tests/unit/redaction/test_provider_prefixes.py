@@ -75,7 +75,7 @@ HITS: dict[str, list[tuple[str, str, str]]] = {
     "dynatrace_token": [("dt0c01.", U[:24] + "." + U, "")],
     "easypost_key": [("EZAK", A[:54], ""), ("EZTK", A[:54], "")],
     "facebook_token": [("EAAC", A, "")],
-    "square_access_token": [("EAAA", A[:60], "")],
+    "square_access_token": [("EAAA", A[:60], ""), ("EAAA", "l" + A[:22], " x")],
     "flutterwave_key": [("FLWSECK_TEST-", H[:32] + "-X", ""), ("FLWSECK-", H[:32] + "-X", "")],
     "frameio_token": [("fio-u-", A[:64], "")],
     "hubspot_token": [("pat-na1-", "550e8400-e29b-41d4-a716-446655440000", "")],

@@ -107,6 +107,14 @@ def test_masking_is_idempotent():
     assert mask_bytes(once) == once
 
 
+def test_rows_with_secrets_are_counted_from_the_start_of_the_stream():
+    filler = b"words and more words\r\n" * (CHUNK_BYTES // 22)
+    masking = RawByteMasker()
+    out = b"".join(masking.feed(KEY + b"\r\n" + filler) for _ in range(3)) + masking.finish()
+    assert masking.secret_offsets == [number * len(KEY + b"\r\n" + filler) for number in range(3)]
+    assert out == (ZEROS + b"\r\n" + filler) * 3
+
+
 def test_the_length_of_a_stream_does_not_change():
     filler = b"words and more words\r\n" * (CHUNK_BYTES // 22)
     masking = RawByteMasker()

@@ -67,6 +67,18 @@ def test_a_short_program_that_prints_too_much_is_killed_as_status_125(stream: st
     assert (status, out, errors) == (subprocesses.TOO_MUCH_OUTPUT, b"", b"sh: printed more than 1048576 bytes")
 
 
+def test_a_program_that_prints_without_end_is_killed_at_the_timeout() -> None:
+    argv = ["sh", "-c", "while :; do echo on; done"]
+    status, out, _ = subprocesses.run_and_capture(argv, timeout_s=0.3, max_bytes=1 << 30)
+    assert (status, out[:3]) == (124, b"on\n")
+
+
+def test_background_processes_of_a_short_program_are_not_waited_for() -> None:
+    status, out, errors = subprocesses.run_and_capture(["sh", "-c", "sleep 20 & echo $!; echo said >&2; exit 3"])
+    os.kill(int(out), signal.SIGKILL)
+    assert (status, errors) == (3, b"said\n")
+
+
 def test_output_up_to_the_limit_is_complete() -> None:
     data = b"x" * 200_000
     assert subprocesses.run_and_capture(["cat"], stdin=data, max_bytes=len(data)) == (0, data, b"")
