@@ -43,6 +43,11 @@ class Paths(Struct, frozen=True):
         return f"{self.data_dir}/nonce"
 
     @property
+    def shell_script_dir(self) -> str:
+        """The folder of the scripts that the users' shells read."""
+        return f"{self.data_dir}/shell"
+
+    @property
     def shell_state_dir(self) -> str:
         """The folder in which each shell with the integration keeps its last state, in a file named for its pid."""
         return f"{self.runtime_dir}/shells"
