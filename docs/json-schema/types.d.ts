@@ -2983,15 +2983,19 @@ export interface SetupAgentsResult {
 export interface SetupShellArgs {
   /** The shell; default: $SHELL. */
   shell?: "bash" | "fish" | "zsh" | null;
-  /** Remove the integration; the file is as before. */
+  /** Remove the integration; the files are as before. */
   remove?: boolean;
-  /** Only print the lines for the file. */
+  /** Only print the shell code, to be added by hand. */
   print?: boolean;
+  /** Leave the file that login shells read as it is. */
+  no_login?: boolean;
   /** Do not ask for confirmation. */
   yes?: boolean;
 }
 
-/** ``kept`` is the path of the backup, ``snippet`` the shell code of `--print`. */
+/** ``kept`` is the path of the backup, ``snippet`` the shell code of `--print`, ``script`` the file that holds it.
+
+    ``login_path`` is the file of login shells, if it was changed too. */
 export interface SetupShellResult {
   shell: "bash" | "fish" | "zsh";
   path?: string;
@@ -2999,6 +3003,8 @@ export interface SetupShellResult {
   kept?: string | null;
   warning?: string | null;
   snippet?: string;
+  script?: string;
+  login_path?: string | null;
 }
 
 /** Takes no arguments. */
@@ -3093,9 +3099,9 @@ export interface SpawnArgs {
   account?: string;
   /** Program and arguments, after --. Default: your shell. */
   command?: Array<string>;
-  /** What to create for it. */
-  where?: "pane" | "session" | "window";
-  /** Name of the new session, or the session for the new window. */
+  /** What to create for it; default: a window of --session or of your session, else a session. */
+  where?: "pane" | "session" | "window" | null;
+  /** The session for the new window; a new one if there is none. */
   session?: string;
   /** The pane to split, or whose session is used. */
   beside?: string | null;
