@@ -908,6 +908,20 @@ export interface CreateRuleResult {
   pack?: string;
 }
 
+/** The name of the workflow, and the event that starts it. */
+export interface CreateWorkflowArgs {
+  /** Name: lower-case letters, digits, - and _. */
+  name: string;
+  /** The event type that starts it; default: only `workflow run` does. */
+  event?: string;
+  /** Only for this agent. */
+  agent?: string;
+}
+
+export interface CreateWorkflowResult {
+  path?: string;
+}
+
 /** ``version`` is the version of the schema, ``newest_at`` the time of the newest event. */
 export interface DatabaseContentsItem {
   version: number;
@@ -3738,6 +3752,7 @@ export interface Ops {
   rules_lint: { input: RulesLintArgs; output: RulesLintResult };
   rules_new: { input: CreateRuleArgs; output: CreateRuleResult };
   workflow_list: { input: WorkflowListArgs; output: WorkflowListing };
+  workflow_new: { input: CreateWorkflowArgs; output: CreateWorkflowResult };
   workflow_show: { input: WorkflowShowArgs; output: WorkflowShowResult };
   workflow_run: { input: WorkflowRunArgs; output: WorkflowRunResult };
   workflow_dry_run: { input: WorkflowDryRunArgs; output: WorkflowDryRunResult };

@@ -19,6 +19,10 @@ class Paths(Struct, frozen=True):
         return f"{self.config_dir}/policy.toml"
 
     @property
+    def workflows_dir(self) -> str:
+        return f"{self.config_dir}/workflows"
+
+    @property
     def database(self) -> str:
         return f"{self.data_dir}/visor.db"
 

@@ -144,6 +144,7 @@ OPERATION_CALLS: dict[str, tuple[str, ...]] = {
     "rules_lint": ("rules", "lint", _SAMPLE_PACK),
     "rules_new": ("rules", "new", "deploy.rollout.stuck"),
     "workflow_list": ("workflow", "list"),
+    "workflow_new": ("workflow", "new", "nightly_copy"),
     "workflow_show": ("workflow", "show", "nightly"),
     "workflow_run": ("workflow", "run", "nightly", "1"),
     "workflow_dry_run": ("workflow", "dry-run", "nightly", "1"),

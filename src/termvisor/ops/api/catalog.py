@@ -90,6 +90,7 @@ OPERATION_PATHS: dict[str, tuple[str, ...]] = {
         "rules/rules_lint",
         "rules/rules_new",
         "workflows/workflow_list",
+        "workflows/workflow_new",
         "workflows/workflow_show",
         "workflows/workflow_run",
         "workflows/workflow_dry_run",

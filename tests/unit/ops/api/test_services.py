@@ -51,6 +51,7 @@ def test_local_operations_need_no_daemon() -> None:
         "setup_agents",
         "setup_shell",
         "version",
+        "workflow_new",
     }
     assert {op.name for op in load_all_operations() if op.works_without_daemon} == {
         "tmux_status",
