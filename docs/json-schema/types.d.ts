@@ -793,6 +793,14 @@ export interface ConfigChangeResult {
   warnings?: Array<string>;
 }
 
+/** Takes no arguments. */
+export interface ConfigEditArgs {
+}
+
+export interface ConfigEditResult {
+  path?: string;
+}
+
 /** Choose the setting. */
 export interface ConfigGetArgs {
   /** The setting. */
@@ -3776,6 +3784,7 @@ export interface Ops {
   config_get: { input: ConfigGetArgs; output: ConfigGetResult };
   config_set: { input: ConfigSetArgs; output: ConfigChangeResult };
   config_unset: { input: ConfigUnsetArgs; output: ConfigChangeResult };
+  config_edit: { input: ConfigEditArgs; output: ConfigEditResult };
   config_reload: { input: ConfigReloadArgs; output: ConfigReloadResult };
   config_validate: { input: ConfigValidateArgs; output: ConfigValidateResult };
   config_path: { input: ConfigPathArgs; output: ConfigPathResult };

@@ -168,6 +168,7 @@ OPERATION_CALLS: dict[str, tuple[str, ...]] = {
     "config_get": ("config", "get", "retention"),
     "config_set": ("config", "set", "log_level", "debug"),
     "config_unset": ("config", "unset", "log_level"),
+    "config_edit": ("config", "edit"),
     "config_reload": ("config", "reload"),
     "config_validate": ("config", "validate"),
     "config_path": ("config", "path"),

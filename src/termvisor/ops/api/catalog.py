@@ -116,6 +116,7 @@ OPERATION_PATHS: dict[str, tuple[str, ...]] = {
         "config/config_get",
         "config/config_set",
         "config/config_unset",
+        "config/config_edit",
         "config/config_reload",
         "config/config_validate",
         "config/config_path",

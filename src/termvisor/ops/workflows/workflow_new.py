@@ -48,9 +48,7 @@ class CreateWorkflowResult(Struct, frozen=True, kw_only=True):
 
 async def run(services: Services, args: CreateWorkflowArgs) -> CreateWorkflowResult:
     if not _NAME_PATTERN.fullmatch(args.name):
-        raise BadRequest(
-            f"{args.name[:200]!r} is not a workflow name", hint="Use lower-case letters, digits, - and _."
-        )
+        raise BadRequest(f"{args.name[:200]!r} is not a workflow name", hint="Use lower-case letters, digits, - and _.")
     if args.event and args.event not in EVENT_TYPES:
         hint = f"{format_suggestion(args.event, tuple(EVENT_TYPES), cutoff=0.5)}".capitalize()
         raise BadRequest(f"unknown event type {args.event!r}", hint=hint)
