@@ -48,7 +48,7 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def _is_interactive_view(argv: list[str]) -> bool:
-    """Return True for `replay`, `attach` and the like in a terminal, unless an option requests the operation's output."""
+    """Return True for `replay`, `attach` and the like in a terminal, unless an option requests plain output."""
     options = ("--json", "--format", "--full", "--fields", "-h", "--help", "-q", "--quiet")
     wants_output = any(word.startswith(options) for word in argv)
     is_view = argv[0] in ("replay", "attach") or argv[:2] == ["config", "edit"]

@@ -55,16 +55,20 @@ async def run(services: Services, args: CreateWorkflowArgs) -> CreateWorkflowRes
     if args.agent and not args.event:
         raise BadRequest("--agent requires --event", hint="Name the event of this agent that starts the workflow.")
     path = f"{services.paths.workflows_dir}/{args.name}.yaml"
+    _write_new_file(path, render_template(args))
+    return CreateWorkflowResult(path=path)
+
+
+def _write_new_file(path: str, text: str) -> None:
     make_private_folder(os.path.dirname(path), keeps_mode=True)
     try:
         # O_EXCL: an existing workflow is never overwritten, even if it is a symbolic link.
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(render_template(args))
+            file.write(text)
     except FileExistsError:
         raise StateConflict(f"{path} already exists", hint="Edit it, or choose another name.") from None
     except OSError as error:
         raise Unavailable(f"cannot write {path}: {error.strerror}") from error
-    return CreateWorkflowResult(path=path)
 
 
 def render_template(args: CreateWorkflowArgs) -> str:
