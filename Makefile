@@ -1,7 +1,7 @@
 # Every target installs what it needs; `make help` lists them.
 .DEFAULT_GOAL := help
 CHECKS = check-types check-architecture check-style check-pages
-.PHONY: $(CHECKS) run test test-live test-all read check fix bench accuracy latency golden record docs demo mutate help
+.PHONY: $(CHECKS) run install uninstall test test-live test-all read check fix bench accuracy latency golden record docs demo mutate help
 BIN := .venv/bin
 # Tests start hundreds of short processes: without cached bytecode each of them would compile all its imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -11,6 +11,14 @@ LIVE = tests/live tests/unit/ops/docs/completions
 run: ## install what is missing, start the daemon and show all panes
 	@.ci/setup run
 	@$(BIN)/visor up --demo-if-empty
+	@command -v visor > /dev/null || echo "To type visor anywhere: make install (or export PATH=\"$(CURDIR)/$(BIN):\$$PATH\")"
+
+install: ## put visor on PATH (~/.local/bin), with completion; make uninstall reverts it
+	@.ci/setup run
+	@.ci/install
+
+uninstall: ## remove what make install made
+	@.ci/install remove
 
 demo: ## start a private tmux server with six sample panes
 	@.ci/setup run

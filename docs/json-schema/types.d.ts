@@ -793,6 +793,14 @@ export interface ConfigChangeResult {
   warnings?: Array<string>;
 }
 
+/** Takes no arguments. */
+export interface ConfigEditArgs {
+}
+
+export interface ConfigEditResult {
+  path?: string;
+}
+
 /** Choose the setting. */
 export interface ConfigGetArgs {
   /** The setting. */
@@ -906,6 +914,20 @@ export interface CreateRuleArgs {
 export interface CreateRuleResult {
   path?: string;
   pack?: string;
+}
+
+/** The name of the workflow, and the event that starts it. */
+export interface CreateWorkflowArgs {
+  /** Name: lower-case letters, digits, - and _. */
+  name: string;
+  /** The event type that starts it; default: only `workflow run` does. */
+  event?: string;
+  /** Only for this agent. */
+  agent?: string;
+}
+
+export interface CreateWorkflowResult {
+  path?: string;
 }
 
 /** ``version`` is the version of the schema, ``newest_at`` the time of the newest event. */
@@ -2983,15 +3005,19 @@ export interface SetupAgentsResult {
 export interface SetupShellArgs {
   /** The shell; default: $SHELL. */
   shell?: "bash" | "fish" | "zsh" | null;
-  /** Remove the integration; the file is as before. */
+  /** Remove the integration; the files are as before. */
   remove?: boolean;
-  /** Only print the lines for the file. */
+  /** Only print the shell code, to be added by hand. */
   print?: boolean;
+  /** Leave the file that login shells read as it is. */
+  no_login?: boolean;
   /** Do not ask for confirmation. */
   yes?: boolean;
 }
 
-/** ``kept`` is the path of the backup, ``snippet`` the shell code of `--print`. */
+/** ``kept`` is the path of the backup, ``snippet`` the shell code of `--print`, ``script`` the file that holds it.
+
+    ``login_path`` is the file of login shells, if it was changed too. */
 export interface SetupShellResult {
   shell: "bash" | "fish" | "zsh";
   path?: string;
@@ -2999,6 +3025,8 @@ export interface SetupShellResult {
   kept?: string | null;
   warning?: string | null;
   snippet?: string;
+  script?: string;
+  login_path?: string | null;
 }
 
 /** Takes no arguments. */
@@ -3093,9 +3121,9 @@ export interface SpawnArgs {
   account?: string;
   /** Program and arguments, after --. Default: your shell. */
   command?: Array<string>;
-  /** What to create for it. */
-  where?: "pane" | "session" | "window";
-  /** Name of the new session, or the session for the new window. */
+  /** What to create for it; default: a window of --session or of your session, else a session. */
+  where?: "pane" | "session" | "window" | null;
+  /** The session for the new window; a new one if there is none. */
   session?: string;
   /** The pane to split, or whose session is used. */
   beside?: string | null;
@@ -3732,6 +3760,7 @@ export interface Ops {
   rules_lint: { input: RulesLintArgs; output: RulesLintResult };
   rules_new: { input: CreateRuleArgs; output: CreateRuleResult };
   workflow_list: { input: WorkflowListArgs; output: WorkflowListing };
+  workflow_new: { input: CreateWorkflowArgs; output: CreateWorkflowResult };
   workflow_show: { input: WorkflowShowArgs; output: WorkflowShowResult };
   workflow_run: { input: WorkflowRunArgs; output: WorkflowRunResult };
   workflow_dry_run: { input: WorkflowDryRunArgs; output: WorkflowDryRunResult };
@@ -3755,6 +3784,7 @@ export interface Ops {
   config_get: { input: ConfigGetArgs; output: ConfigGetResult };
   config_set: { input: ConfigSetArgs; output: ConfigChangeResult };
   config_unset: { input: ConfigUnsetArgs; output: ConfigChangeResult };
+  config_edit: { input: ConfigEditArgs; output: ConfigEditResult };
   config_reload: { input: ConfigReloadArgs; output: ConfigReloadResult };
   config_validate: { input: ConfigValidateArgs; output: ConfigValidateResult };
   config_path: { input: ConfigPathArgs; output: ConfigPathResult };

@@ -48,10 +48,11 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def _is_interactive_view(argv: list[str]) -> bool:
-    """Return True for `replay` and `attach` in a terminal, unless an option requests the operation's output."""
+    """Return True for `replay`, `attach` and the like in a terminal, unless an option requests plain output."""
     options = ("--json", "--format", "--full", "--fields", "-h", "--help", "-q", "--quiet")
     wants_output = any(word.startswith(options) for word in argv)
-    is_view = argv[0] in ("replay", "attach") or (argv[0] == "next" and "--go" in argv)
+    is_view = argv[0] in ("replay", "attach") or argv[:2] == ["config", "edit"]
+    is_view = is_view or (argv[0] == "next" and "--go" in argv)
     return is_view and not wants_output and os.isatty(0) and os.isatty(1)
 
 

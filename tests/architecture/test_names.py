@@ -16,7 +16,7 @@ ROLES = {"handler", "service", "manager", "registry", "scheduler", "processor", 
 METAPHORS = {"plea", "deed", "errand", "desk", "easel", "studio", "scribe", "ear", "ears", "eyes", "gaze", "ordeal"}
 METAPHORS |= {"minding", "knowing", "hearing", "circle", "wish", "belief", "tenant", "ledger", "means", "kit", "behind"}
 METAPHORS |= {"ground", "lookout", "chronicle", "caretaker", "errands", "voice", "shelf", "crew", "told", "said"}
-SPOKEN = {"termvisor.ops.rules.rules_new", "termvisor.ops.agents.agents_new"}
+SPOKEN = {"termvisor.ops.rules.rules_new", "termvisor.ops.agents.agents_new", "termvisor.ops.workflows.workflow_new"}
 """Operations are called as users call them: `visor rules new`."""
 SHARED_CLASS_NAMES: set[str] = set()
 """Public class names that may stand in more than one module; at most 20."""

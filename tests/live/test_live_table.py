@@ -68,3 +68,16 @@ def test_enter_switches_the_client_to_the_selected_pane() -> None:
                 wait_for_text(terminal, "1 of 2 panes")
                 terminal("send-keys", "-t", "terminal", "Enter")
                 wait_until(lambda: tmux("list-clients", "-F", "#{session_name}").split() == ["there"])
+
+
+@pytest.mark.live
+def test_enter_attaches_in_a_terminal_without_tmux_and_detaching_returns() -> None:
+    with make_short_folder() as folder, run_private_tmux(folder) as tmux:
+        tmux.start_session("there", "echo arrived; cat")
+        with run_instance(folder, tmux.socket) as visor, open_terminal(folder, "sh") as terminal:
+            terminal.type_line("terminal", f"unset TMUX; {build_up_command(visor)}")
+            wait_for_text(terminal, "q quits")
+            terminal("send-keys", "-t", "terminal", "Enter")
+            wait_for_text(terminal, "arrived")
+            terminal("send-keys", "-t", "terminal", "C-b", "d")
+            wait_for_text(terminal, "q quits")

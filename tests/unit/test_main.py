@@ -92,6 +92,8 @@ def test_a_status_line_starts_no_daemon() -> None:
         (["attach", "7"], True),
         (["next", "--go"], True),
         (["next"], False),
+        (["config", "edit"], True),
+        (["config", "show"], False),
         (["next", "--go", "--json"], False),
         (["status"], False),
     ],

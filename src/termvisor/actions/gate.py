@@ -102,7 +102,7 @@ class Gate:
         snapshot = await self._panes.take_snapshot(pane, preconditions)
         failure = None if snapshot is None else find_failed_condition(snapshot, preconditions, self._clock.now())
         if failure is not None:
-            raise failure.build_error()
+            raise failure.build_error(pane=pane)
 
     async def recover(self, open_deliveries: Sequence[DeliveryRecord]) -> None:
         """Resolve the deliveries that an earlier daemon left open, without repeating them.
@@ -183,7 +183,8 @@ class Gate:
 
     async def _refuse(self, attempt: Attempt, failure: PreconditionFailure) -> NoReturn:
         await self._log_outcome(attempt, "refused", failure.why)
-        raise failure.build_error(attempt.correlation)
+        pane = None if attempt.snapshot is None else attempt.snapshot.view.id
+        raise failure.build_error(attempt.correlation, pane)
 
     async def _execute(self, attempt: Attempt) -> Outcome:
         decision = attempt.decision

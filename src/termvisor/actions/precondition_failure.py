@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from termvisor.actions.next_steps import describe_next_step
 from termvisor.backends.pane_control import GuardMismatch
 from termvisor.errors import Conflict, ErrorDetail, StaleSnapshot
 
@@ -18,14 +19,15 @@ class PreconditionFailure(Struct, frozen=True):
     expected: str = ""
     actual: str = ""
     hint: str = ""
-    """What the caller can do instead; empty for the hint of the error."""
+    """What the caller can do instead; empty for the next step that belongs to ``why``."""
 
     @property
     def is_due_to_text(self) -> bool:
         """Return True if the text itself cannot be sent to the program in the pane, so that waiting does not help."""
         return self.why in _TEXT_FAILURES
 
-    def build_error(self, correlation: str = "") -> Conflict:
+    def build_error(self, correlation: str = "", pane: int | None = None) -> Conflict:
+        """Return the error; its hint names the next command for this pane."""
         details: dict[str, ErrorDetail] = {"outcome": "refused", "why": self.why}
         if correlation:
             details["correlation"] = correlation
@@ -35,7 +37,8 @@ class PreconditionFailure(Struct, frozen=True):
         is_compared = self.expected and not self.hint
         text = f"{self.text} (expected {self.expected}, found {self.actual})" if is_compared else self.text
         kind = Conflict if self.why == "reserved" else StaleSnapshot
-        return kind(f"nothing was done: {text}", hint=self.hint or None, details=details)
+        hint = self.hint or (describe_next_step(self.why, pane) if pane is not None else None)
+        return kind(f"nothing was done: {text}", hint=hint, details=details)
 
 
 def build_stale_error(why: str, text: str) -> StaleSnapshot:

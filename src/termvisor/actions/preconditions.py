@@ -220,16 +220,26 @@ def _check_no_dialog(snapshot: PaneSnapshot, interaction: AgentInteraction, agen
     # that was reported but never shown may be drawn at any moment, or no rule recognizes it.
     is_reported = agent.state == "waiting_approval" and (shown == "unknown" or not agent.has_shown_dialog)
     if is_reported or shown.startswith("waiting_"):
-        text = f"{agent.name} shows a dialog, which would take the text as its answer"
-        yield PreconditionFailure("dialog_open", text)
+        pane = snapshot.view.id
+        text = f"{agent.name} in pane {pane} shows a dialog, which would take the text as its answer"
+        hint = f"`visor inbox` shows what it asks, `visor answer {pane} <choice>` answers it; then send again."
+        yield PreconditionFailure("dialog_open", text, hint=hint)
 
 
 def _check_composer_empty(snapshot: PaneSnapshot, interaction: AgentInteraction) -> Failures:
     text = read_composer_text(interaction, snapshot.screen, snapshot.pane_state)
     if text is None:
-        yield PreconditionFailure("unknown_screen", "no composer found on the agent's screen")
+        yield PreconditionFailure(
+            "unknown_screen", "no composer found on the agent's screen", hint=_build_look_hint(snapshot)
+        )
     elif input_line.strip_decoration(text):
-        yield PreconditionFailure("composer_not_empty", "the agent's composer is not empty")
+        pane = snapshot.view.id
+        hint = f"`visor get-screen {pane}` shows the text in it; submit or clear it there, then send again."
+        yield PreconditionFailure("composer_not_empty", f"the agent's composer in pane {pane} is not empty", hint=hint)
+
+
+def _build_look_hint(snapshot: PaneSnapshot) -> str:
+    return f"`visor get-screen {snapshot.view.id}` shows it; `visor explain {snapshot.view.id}` shows what is known."
 
 
 def _check_agent_action(snapshot: PaneSnapshot, action: AgentAction) -> Failures:

@@ -19,6 +19,10 @@ class Paths(Struct, frozen=True):
         return f"{self.config_dir}/policy.toml"
 
     @property
+    def workflows_dir(self) -> str:
+        return f"{self.config_dir}/workflows"
+
+    @property
     def database(self) -> str:
         return f"{self.data_dir}/visor.db"
 
@@ -41,6 +45,11 @@ class Paths(Struct, frozen=True):
     @property
     def nonce_file(self) -> str:
         return f"{self.data_dir}/nonce"
+
+    @property
+    def shell_script_dir(self) -> str:
+        """The folder of the scripts that the users' shells read."""
+        return f"{self.data_dir}/shell"
 
     @property
     def shell_state_dir(self) -> str:

@@ -1,4 +1,6 @@
-"""Build the shell integration snippet, find each shell's startup file, and add our block to it or remove it.
+"""Build the shell integration script and the line that reads it, find startup files, add our block or remove it.
+
+The script is in Termvisor's data folder; the block in a startup file holds one line, which reads it if it is there.
 
 Invariant: `remove_block(add_block(data, body)) == data` for any content, or none. The begin marker records what else
 was added around the block, so that it can be removed too.
@@ -35,6 +37,23 @@ def build_snippet(shell: Shell, paths: Paths) -> bytes:
     return code
 
 
+def get_script_path(shell: Shell, paths: Paths) -> str:
+    """Return the path of the script that startup files read."""
+    return f"{paths.shell_script_dir}/termvisor.{shell}"
+
+
+def build_source_line(shell: Shell, paths: Paths) -> bytes:
+    """Return the line for a startup file. It does nothing without the script, or in a shell that is not bash."""
+    path = _quote_path(get_script_path(shell, paths), shell)
+    lines: dict[Shell, str] = {
+        # Other shells than bash read ~/.profile, too, and some of them with `set -u`.
+        "bash": f'[ -z "${{BASH_VERSION-}}" ] || [ ! -r {path} ] || . {path}',
+        "zsh": f"[[ ! -r {path} ]] || . {path}",
+        "fish": f"test -r {path}; and source {path}",
+    }
+    return os.fsencode(lines[shell]) + b"\n"
+
+
 def _quote_path(path: str, shell: Shell) -> str:
     if shell == "fish":  # fish interprets backslashes in single quotes
         return "'" + path.replace("\\", "\\\\").replace("'", "\\'") + "'"
@@ -65,19 +84,28 @@ def get_startup_path(shell: Shell, environ: Mapping[str, str]) -> str:
     return os.path.abspath(paths[shell])
 
 
-def find_login_shell_warning(shell: Shell, environ: Mapping[str, str]) -> str | None:
-    """Return a warning if bash in tmux does not read the startup file: login shells read a different one."""
+def find_skipping_login_file(shell: Shell, environ: Mapping[str, str]) -> str | None:
+    """Return the file that a login bash, as tmux starts it, reads instead of the startup file; None if it reads both.
+
+    The file may not exist, and it may hold our line already.
+    """
     if shell != "bash":
         return None
     home = os.path.dirname(get_startup_path(shell, environ))
-    login_file = next((path for name in _LOGIN_FILES if os.path.exists(path := f"{home}/{name}")), None)
-    if login_file is None:
-        return f"tmux starts login shells, which read {home}/.bash_profile: add `. ~/.bashrc` there"
-    # Warn about an unreadable file too, to be safe.
-    with suppress(OSError), open(login_file, "rb") as file:
-        if b"bashrc" in file.read():
+    path = next((path for name in _LOGIN_FILES if os.path.exists(path := f"{home}/{name}")), None)
+    if path is None:
+        return f"{home}/{_LOGIN_FILES[0]}"
+    # An unreadable file is returned too, to be safe.
+    with suppress(OSError), open(path, "rb") as file:
+        if b"bashrc" in remove_block_if_intact(file.read()):
             return None
-    return f"tmux starts login shells, which read {login_file}: add `. ~/.bashrc` there"
+    return path
+
+
+def list_login_files(shell: Shell, environ: Mapping[str, str]) -> list[str]:
+    """Return the existing files that a login shell may read instead of the startup file."""
+    home = os.path.dirname(get_startup_path(shell, environ))
+    return [path for name in _LOGIN_FILES if shell == "bash" and os.path.isfile(path := f"{home}/{name}")]
 
 
 class _SplitFile(Struct, frozen=True):
@@ -104,6 +132,13 @@ def remove_block(data: bytes | None) -> bytes | None:
     removes_newline = split.note == _NOTE_NEWLINE_ADDED and split.head.endswith(b"\n") and not split.tail
     rest = (split.head[:-1] if removes_newline else split.head) + split.tail
     return None if split.note == _NOTE_FILE_CREATED and not rest else rest
+
+
+def remove_block_if_intact(data: bytes) -> bytes:
+    """Return the content without the block, or unchanged if its marker lines are damaged."""
+    with suppress(ConfigError):
+        return remove_block(data) or b""
+    return data
 
 
 def has_block(data: bytes | None) -> bool:

@@ -13,10 +13,13 @@ from termvisor.setup.shell_integration import (
     Shell,
     add_block,
     build_snippet,
+    build_source_line,
     detect_shell,
-    find_login_shell_warning,
+    find_skipping_login_file,
+    get_script_path,
     get_startup_path,
     has_block,
+    list_login_files,
     remove_block,
 )
 
@@ -69,16 +72,43 @@ def test_no_line_of_the_script_is_too_long_for_a_terminal() -> None:
     assert [line for line in lines if len(line) > 120] == []
 
 
-def test_a_login_shell_that_does_not_read_bashrc_is_a_warning(tmp_path: Path) -> None:
+def test_a_login_file_that_skips_bashrc_is_found(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path)}
-    assert ".bash_profile" in str(find_login_shell_warning("bash", environ))
+    assert find_skipping_login_file("bash", environ) == f"{tmp_path}/.bash_profile"
+    assert list_login_files("bash", environ) == []
     (tmp_path / ".profile").write_text("PATH=$PATH:~/bin\n")
-    assert ".profile" in str(find_login_shell_warning("bash", environ))
+    assert find_skipping_login_file("bash", environ) == f"{tmp_path}/.profile"
     (tmp_path / ".profile").write_text("[ -f ~/.bashrc ] && . ~/.bashrc\n")
-    assert find_login_shell_warning("bash", environ) is None
+    assert find_skipping_login_file("bash", environ) is None
+    assert list_login_files("bash", environ) == [f"{tmp_path}/.profile"]
     (tmp_path / ".bash_profile").mkdir()
-    assert ".bash_profile" in str(find_login_shell_warning("bash", environ))
-    assert find_login_shell_warning("zsh", environ) is None
+    assert find_skipping_login_file("bash", environ) == f"{tmp_path}/.bash_profile"
+    assert find_skipping_login_file("zsh", environ) is None
+
+
+def test_our_own_line_does_not_count_as_reading_bashrc(tmp_path: Path) -> None:
+    (tmp_path / ".profile").write_bytes(add_block(b"", b". /a/bashrc.d/termvisor.bash\n"))
+    assert find_skipping_login_file("bash", {"HOME": str(tmp_path)}) == f"{tmp_path}/.profile"
+
+
+SOURCING_SHELLS = ("bash", "sh", "sh -u", "bash -u", "bash -e")
+
+
+@pytest.mark.parametrize("reader", SOURCING_SHELLS)
+def test_the_line_reads_the_script_only_in_bash_and_only_if_it_is_there(tmp_path: Path, reader: str) -> None:
+    paths = Paths("", str(tmp_path / "it's here"), "/run")
+    line = build_source_line("bash", paths).decode()
+    script = Path(get_script_path("bash", paths))
+    assert run_shell(reader, f"{line}echo $? end") == "0 end\n"
+    script.parent.mkdir(parents=True)
+    script.write_text("[[ -n $BASH_VERSION ]] && echo read\n")
+    expected = "read\n0 end\n" if reader.startswith("bash") else "0 end\n"
+    assert run_shell(reader, f"{line}echo $? end") == expected
+
+
+def run_shell(reader: str, text: str) -> str:
+    done = subprocess.run([*reader.split(), "-c", text], capture_output=True, text=True, check=True)
+    return done.stdout
 
 
 BODY = b"echo hello\n"

@@ -76,7 +76,7 @@ class GateService:
         if verdict.answer == "deny":
             error = Refused(verdict.why)
         elif refused is not None:
-            error = refused.build_error()
+            error = refused.build_error(pane=getattr(action, "pane", None))
         elif verdict.answer == "ask":
             error = NeedsApproval(verdict.why, hint="A user must approve it: the call itself opens the request.")
         return GatePreview(

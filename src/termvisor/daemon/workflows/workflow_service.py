@@ -50,7 +50,6 @@ from termvisor.model.did_you_mean import find_close_matches
 from termvisor.model.event import EVENT_TYPES
 from termvisor.model.workflow import WorkflowReference
 
-WORKFLOWS_FOLDER = "workflows"
 _SIGNAL_RULE_GLOBS = ("signal.*", "user_var.*")
 """Rule ids that belong to no pack: signals of agents, and user variables."""
 AccountSelector = Callable[[PaneId | None, str, str], Awaitable[AccountSelection]]
@@ -65,7 +64,7 @@ class WorkflowService:
         select_account: AccountSelector,
     ):
         self._components, self._runs, self._clock = components, components.store.workflow_runs, components.clock
-        self._registry = WorkflowRegistry(f"{components.paths.config_dir}/{WORKFLOWS_FOLDER}")
+        self._registry = WorkflowRegistry(components.paths.workflows_dir)
         self._services = WorkflowServices(
             clock=components.clock,
             runs=self._runs,

@@ -8,10 +8,12 @@ from msgspec import Struct
 from termvisor.errors import BadRequest, VisorError
 from termvisor.frontends.cli import attach, daemon_commands
 from termvisor.frontends.cli.attach import run_next
+from termvisor.frontends.cli.config_editor import run_config_edit
 from termvisor.frontends.cli.fast_client import write_all
 from termvisor.frontends.tui.player import player
 from termvisor.ops.agents.next import NextArgs
 from termvisor.ops.api.arguments import describe_arguments, parse_arguments, render_usage
+from termvisor.ops.config.config_edit import ConfigEditArgs
 from termvisor.ops.history.replay import ReplayArgs
 from termvisor.ops.panes.attach import AttachArgs
 
@@ -47,12 +49,14 @@ TERMINAL_COMMANDS = {
     "replay": LocalCommand(ReplayArgs, player.run_player, "Play the recorded screens of a pane."),
     "attach": LocalCommand(AttachArgs, attach.run_attach, "Open a pane in this terminal with tmux."),
     "next": LocalCommand(NextArgs, run_next, "Go to the agent that needs you most."),
+    "config edit": LocalCommand(ConfigEditArgs, run_config_edit, "Edit the config file, and validate it."),
 }
 """Run by the client only in a terminal; elsewhere these are ordinary operations."""
 
 
 def run_local_command(argv: Sequence[str]) -> int:
-    name, words = argv[0], argv[1:]
+    length = 2 if " ".join(argv[:2]) in TERMINAL_COMMANDS else 1
+    name, words = " ".join(argv[:length]), argv[length:]
     command = LOCAL_COMMANDS.get(name) or TERMINAL_COMMANDS[name]
     if "-h" in words or "--help" in words:
         write_all(1, _render_help(name, command).encode())

@@ -23,6 +23,8 @@ TASKS = (
 )
 _IDLE_TIMEOUT_S = 40.0
 _ENTER, _ESCAPE, _UP, _DOWN, _BACKSPACE, _CTRL_C = b"\r", b"\x1b", b"\x1b[A", b"\x1b[B", b"\x7f", b"\x03"
+REDRAW_KEY = b"\x0c"
+"""Ctrl-L: paints the screen again, in its new size, and changes nothing."""
 _CLEAR_KEYS = (b"\x15", _ESCAPE, _CTRL_C)
 _EXIT_COMMANDS = ("/exit", "/quit")
 _KEY_PATTERN = re.compile(rb"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1bO.|\x1b|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+")

@@ -7,13 +7,14 @@ exit command.
 import contextlib
 import os
 import select
+import signal
 import sys
 import time
 import tty
 from collections.abc import Callable, Iterator
 from itertools import count
 
-from termvisor.frontends.demo.fake_agents import DEMO_AGENTS, AgentScript
+from termvisor.frontends.demo.fake_agents import DEMO_AGENTS, REDRAW_KEY, AgentScript
 from termvisor.frontends.demo.scenes import DEMO_SCENES, SceneBeat
 
 _PROCESS_NAME_FILE = "/proc/self/comm"
@@ -40,9 +41,23 @@ def _write_stdout(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def _read_keys(seconds: float | None) -> bytes:
-    ready, _, _ = select.select([0], [], [], seconds)
-    return os.read(0, 4096) if ready else b""
+class KeyReader:
+    """Reads keys from a terminal. A resize counts as `REDRAW_KEY`, so that the script paints its screen again."""
+
+    def __init__(self, source: int = 0):
+        self._source = source
+        self._resized, wake = os.pipe()
+        os.set_blocking(wake, False)
+        # Without a handler the signal would not write to the wakeup descriptor.
+        signal.signal(signal.SIGWINCH, lambda *_: None)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+
+    def read(self, seconds: float | None) -> bytes:
+        ready, _, _ = select.select([self._source, self._resized], [], [], seconds)
+        if self._resized in ready:
+            os.read(self._resized, 4096)
+            return REDRAW_KEY
+        return os.read(self._source, 4096) if ready else b""
 
 
 def _set_process_name(name: str) -> None:
@@ -62,7 +77,7 @@ def main() -> None:
     if name in DEMO_AGENTS:
         _set_process_name(name)
         tty.setraw(0)
-        play_agent(DEMO_AGENTS[name](), _read_keys)
+        play_agent(DEMO_AGENTS[name](), KeyReader().read)
         return
     for number in count():
         play_scene(DEMO_SCENES[name](number), time.sleep)  # noqa: TID251 - a scripted program in a pane, not part of the product

@@ -24,7 +24,7 @@ from termvisor.ops.render.text import RenderOptions, format_bytes, pluralize, sa
 from termvisor.ops.system.health import HealthReport
 from termvisor.protocol.command_protocol import CommandRequest, TerminalInfo
 from termvisor.settings import Paths, get_environment, get_home_folder
-from termvisor.system.subprocesses import run_and_capture
+from termvisor.system.subprocesses import run_and_capture, run_in_terminal
 
 TABLE_KEYS = NAVIGATION_KEYS | {
     b"k": "up",
@@ -148,19 +148,27 @@ class _LiveTable:
         self._needs_refresh = True
 
     def _switch_to_pane(self, pane: int) -> str:
-        """Switch the user's tmux client to a pane; return what to tell the user."""
+        """Show a pane in the user's tmux client, or attach one here; return what to tell the user."""
         tmux = get_environment().get("TMUX", "")
-        if not tmux:
-            return f"This terminal is not inside tmux. `visor attach {pane}` shows the pane."
         try:
             status, text = self._run_command("attach", "--json", "--full", "--", str(pane))
             attached = msgspec.json.decode(text, type=AttachAnswer).data if status == 0 else None
             if attached is None:
                 return text
-            status, _, errors = run_and_capture(choose_tmux_command(attached, tmux))
+            command = choose_tmux_command(attached, tmux)
+            if not tmux:
+                return self._attach_here(command, pane)
+            status, _, errors = run_and_capture(command)
         except VisorError as error:
             return f"{error.message}. `visor attach {pane}` shows the pane in another terminal."
         return errors.decode(errors="replace").strip() if status else ""
+
+    def _attach_here(self, command: tuple[str, ...], pane: int) -> str:
+        """Run tmux in this terminal until the user detaches; then the table is back."""
+        with self._terminal.lend():
+            status = run_in_terminal(command)
+        self._needs_refresh = True
+        return f"tmux ended with status {status}. `visor attach {pane}` shows why." if status else ""
 
     def _run_command(self, *argv: str) -> tuple[int, str]:
         output: list[bytes] = []

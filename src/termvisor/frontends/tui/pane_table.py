@@ -14,7 +14,7 @@ from termvisor.ops.render.table import render_table
 from termvisor.ops.render.text import RenderOptions, measure_width, pluralize, sanitize, shorten, wrap_lines
 
 HELP_ROWS = (
-    "Enter          go to the selected pane, in your own tmux client",
+    "Enter          go to the selected pane: in your tmux client, or attached here (C-b d: back)",
     "a, d           approve or deny what the selected agent asks, after a confirmation",
     "/              show only panes that contain a text; Escape shows all again",
     "arrows, j, k   select; PgUp, PgDn, g, G move further",
@@ -154,12 +154,16 @@ def _compose_footer(view: TableView, state: TableState, count: int, width: int, 
     about = state.message
     if not about and (request := view.requests.get(state.selected or 0)) is not None:
         about = f"{_describe_what(request)} (a approves, d denies)"
-    keys = "   ".join(_KEY_HINTS)
-    footer = shorten(keys, width)
-    room = width - measure_width(keys) - 3
-    if room > 0 and (summary := shorten(_summarize(view, state, count), room)):
-        footer = f"{summary}   {keys}"
+    footer = _compose_key_hints(_summarize(view, state, count), width)
     return [*(wrap_lines(about, width).split("\n")[:3] if about else []), footer]
+
+
+def _compose_key_hints(summary: str, width: int) -> str:
+    """Return the summary and as many hints as fit: how to leave first, and who needs the user before other keys."""
+    for number in range(len(_KEY_HINTS), 0, -1):
+        if measure_width(text := "   ".join([summary, *_KEY_HINTS[:number]])) <= width:
+            return text
+    return shorten("   ".join(_KEY_HINTS), width)
 
 
 def _summarize(view: TableView, state: TableState, count: int) -> str:

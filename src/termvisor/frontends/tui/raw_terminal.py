@@ -8,7 +8,8 @@ import re
 import select
 import signal
 import termios
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 
 from termvisor.frontends.cli.fast_client import write_all
@@ -71,6 +72,15 @@ class RawTerminal:
             signal.signal(number, handler)
         os.close(self._wake_read_fd)
         os.close(self._wake_write_fd)
+
+    @contextmanager
+    def lend(self) -> Iterator[None]:
+        """Give the terminal, as it was before, to another program for the duration of the context."""
+        self.__exit__(None, None, None)
+        try:
+            yield
+        finally:
+            self.__enter__()
 
     def get_size(self) -> tuple[int, int]:
         """Return the terminal size as (columns, rows)."""

@@ -196,7 +196,7 @@ class WriteFile(Struct, frozen=True, kw_only=True, tag="write_file"):
 class WriteConfig(Struct, frozen=True, kw_only=True, tag="write_config"):
     """Change how Termvisor works: its settings, the settings in force, rules, mutes, permits, or the account in use."""
 
-    change: Literal["set", "unset", "init", "reload", "mute", "unmute", "rule", "revoke", "account"]
+    change: Literal["set", "unset", "init", "reload", "mute", "unmute", "rule", "workflow", "revoke", "account"]
     name: str = ""
     value: str = ""
 

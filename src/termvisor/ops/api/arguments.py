@@ -300,13 +300,16 @@ def split_global_options(argv: Sequence[str]) -> tuple[GlobalOptions, list[str]]
     """Return the global options and the remaining words. Raises BadRequest."""
     switches: set[str] = set()
     fields: list[str] = []
-    output_format, rest, queue = "auto", [], deque(argv)
+    rest: list[str] = []
+    output_format, queue = "auto", deque(argv)
     # Words after `--` belong to the command: `spawn -- ls --json` must not become JSON output.
     while queue and queue[0] != "--":
         word = queue.popleft()
         if word == "--json":
             output_format = "json"
         elif word in _SWITCH_FIELDS:
+            if word == "--quiet":
+                _check_quiet_is_no_duration(rest, queue)
             switches.add(_SWITCH_FIELDS[word])
         elif word.partition("=")[0] in ("--quiet", "--help"):
             raise BadRequest(f"{word.partition('=')[0]} takes no value", hint="Write it without `=`.")
@@ -318,6 +321,14 @@ def split_global_options(argv: Sequence[str]) -> tuple[GlobalOptions, list[str]]
             rest.append(word)
     options = GlobalOptions(format=output_format, fields=tuple(fields), **dict.fromkeys(switches, True))
     return options, [*rest, *queue]
+
+
+def _check_quiet_is_no_duration(before: Sequence[str], after: Sequence[str]) -> None:
+    """Reject `wait-for 7 --quiet 2`, which would wait for the text `2` and print less."""
+    is_waiting = len(before) > 1 and before[0] in ("wait-for", "wait")
+    if is_waiting and after and after[0].removesuffix("s").replace(".", "", 1).isdigit():
+        hint = f"To wait until the pane printed nothing for that time: --quiet-for {after[0].removesuffix('s')}."
+        raise BadRequest("--quiet takes no value: it prints only the result", hint=hint)
 
 
 def _take_value(word: str, queue: deque[str]) -> str:

@@ -37,10 +37,11 @@ async def run(services: Services, args: ConfigInitArgs) -> ConfigInitResult:
     path = services.paths.config_file
     if os.path.lexists(path) and not args.force:
         raise StateConflict(f"{path} already exists", hint="Edit it, or pass --force to replace it.")
-    return ConfigInitResult(path=path, kept=_write_template(path))
+    return ConfigInitResult(path=path, kept=write_template(path))
 
 
-def _write_template(path: str) -> str | None:
+def write_template(path: str) -> str | None:
+    """Write the template; return the new path of an existing file."""
     make_private_folder(os.path.dirname(path), keeps_mode=True)
     kept = path + ".old" if os.path.lexists(path) else None
     try:

@@ -47,7 +47,9 @@ class SendTextArgs(_action_operation.PreconditionArgs, frozen=True, kw_only=True
         Meta(description="After delivery, wait until a line contains this text."),
     ] = None
     wait_for_regex: Annotated[bool, Meta(description="--wait-for is a regular expression (RE2 syntax).")] = False
-    timeout_secs: Annotated[float, Meta(description="Maximum seconds to wait.", ge=0, le=604_800)] = 30.0
+    timeout_secs: Annotated[
+        float, Meta(description="Maximum seconds to wait.", ge=0, le=604_800, extra={"also": ("--timeout",)})
+    ] = 30.0
 
 
 class SendTextResult(_action_operation.ActionResult, frozen=True, kw_only=True):

@@ -39,9 +39,12 @@ class SpawnArgs(ProgramStartArgs, frozen=True, kw_only=True):
 
     command: CommandWords = ()
     cwd: Annotated[str, Meta(description="Working directory; default: yours.", extra={"is_path": True})] = "."
-    where: Annotated[Literal["session", "window", "pane"], Meta(description="What to create for it.")] = "window"
+    where: Annotated[
+        Literal["session", "window", "pane"] | None,
+        Meta(description="What to create for it; default: a window of --session or of your session, else a session."),
+    ] = None
     session: Annotated[
-        str, Meta(description="Name of the new session, or the session for the new window.", max_length=200)
+        str, Meta(description="The session for the new window; a new one if there is none.", max_length=200)
     ] = ""
     beside: Annotated[
         str | None, Meta(description="The pane to split, or whose session is used.", extra={"names": "pane"})
@@ -62,8 +65,11 @@ async def build_request(services: Services, args: SpawnArgs) -> _action_operatio
     beside = None if args.beside is None else await resolve_pane(services, args.beside)
     if args.where == "pane" and beside is None:
         raise BadRequest("--where pane requires --beside", hint="`visor split <pane>` does the same.")
+    where = args.where or await _choose_place(services, args)
+    if where == "window" and beside is None and not args.session:
+        beside = await _find_callers_pane(services)
     action = Spawn(
-        where=args.where,
+        where=where,
         server=args.server,
         session=args.session,
         beside=None if beside is None else beside.id,
@@ -78,6 +84,33 @@ async def build_request(services: Services, args: SpawnArgs) -> _action_operatio
     return _action_operation.ActionRequest(
         action=action, preconditions=_action_operation.build_preconditions(args), pane=beside
     )
+
+
+async def _choose_place(services: Services, args: SpawnArgs) -> Literal["session", "window"]:
+    """Return `window` if the named, the given or the caller's own session exists, else `session`."""
+    if args.beside is not None:
+        return "window"
+    if args.session:
+        return "window" if await _has_session(services, args.session) else "session"
+    # On another server than the caller's, there is no session of its own.
+    return "window" if not args.server and await _find_callers_pane(services) else "session"
+
+
+async def _has_session(services: Services, name: str) -> bool:
+    for is_fresh in (False, True):
+        # A session that was made a moment ago is known only after another listing.
+        if is_fresh:
+            await services.panes.refresh()
+        facts = [view.facts for view in await services.panes.list_panes()]
+        if any(name in (one.session_name, one.session_id) for one in facts):
+            return True
+    return False
+
+
+async def _find_callers_pane(services: Services) -> PaneView | None:
+    """Return the pane that the caller runs in; None outside of the watched servers."""
+    pane = services.gate.actor.pane
+    return next((view for view in await services.panes.list_panes() if view.id == pane), None)
 
 
 async def resolve_account_ref(services: Services, account: str, command: tuple[str, ...]) -> str:
@@ -147,13 +180,15 @@ OP = declare_program_start(
     doc="""The new pane is created without switching the window of any client. `new.id` is its id, for `send`,
 `get-text` and other commands. The arguments are passed unchanged; no shell parses them. Without a command the user's
 shell is started. The program waits until its pane is captured (at most two seconds), so that its first byte is captured
-too. It starts in your working directory. `spawn` requires a running tmux server; without `--server`, the demo's is
-used only if there is no other.""",
+too. It starts in your working directory. Without `--where`, it gets a window of the session that `--session` or
+`--beside` names, or of the session that you are in; if there is no such session, a new one. `spawn` requires a running
+tmux server; without `--server`, the demo's is used only if there is no other.""",
     args_type=SpawnArgs,
     build_request=build_request,
     exit_statuses=((77, "Not executed: denied by the policy, or requires approval."),),
     examples=(
-        OperationExample("spawn --session work -- claude", "start an agent in a new window of the session `work`"),
+        OperationExample("spawn -- claude", "start an agent in a new window of your session"),
+        OperationExample("spawn --session work -- claude", "in the session `work`, which is made if there is none"),
         OperationExample(
             "spawn --where session --session ci --cwd . -- make watch", "start it in a new session in this folder"
         ),

@@ -43,7 +43,9 @@ class WaitForArgs(Struct, frozen=True, kw_only=True):
         Meta(description="Text that a line must contain.", extra={"positional": "rest"}),
     ] = None
     regex: Annotated[bool, Meta(description="The pattern is a regular expression (RE2 syntax).")] = False
-    timeout_secs: Annotated[float, Meta(description="Time out after this many seconds.", ge=0, le=604_800)] = 30.0
+    timeout_secs: Annotated[
+        float, Meta(description="Time out after this many seconds.", ge=0, le=604_800, extra={"also": ("--timeout",)})
+    ] = 30.0
     tail: Annotated[int, Meta(description="Search this many past lines first.", ge=0, le=100_000)] = 200
     since: Annotated[
         str | None,

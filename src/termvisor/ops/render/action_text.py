@@ -110,6 +110,7 @@ def _describe_write_config(fields: ActionFields) -> str:
         "reload": "apply changed settings and rules",
         "mute": f"mute {name}{f' {value}' if value else ''}",
         "rule": f"write the rule {name} to the pack {value}",
+        "workflow": f"write the workflow {name}",
         "revoke": f"revoke permit {name}",
         "account": f"attribute usage to the account {name}",
     }

@@ -79,11 +79,13 @@ async def run(_services: Services, _args: QuickStartArgs) -> QuickStartResult:
 
 def render_text(result: QuickStartResult, options: RenderOptions) -> str:
     parts = [result.what]
-    for title, steps in (("For users", result.people), ("For programs and agents", result.robots)):
+    sections = [("For users", result.people), ("For programs and agents", result.robots)]
+    # The commands for agents would push a person's own off the screen.
+    for title, steps in sections[:1] if options.is_terminal else sections:
         widest = max(len(step.run) for step in steps)
         rows = [f"  {options.paint('bold', step.run)}{' ' * (widest - len(step.run))}  {step.does}" for step in steps]
         parts.append("\n".join([f"{title}:", *rows]))
-    parts.append("\n".join(result.notes))
+    parts.append("Agents start with: visor robot quick-start" if options.is_terminal else "\n".join(result.notes))
     return "\n\n".join(parts)
 
 

@@ -9,6 +9,7 @@ from termvisor.actions.pane_snapshot import get_agent_interaction
 from termvisor.agents.adapters import claude_code, codex
 from termvisor.frontends.demo.fake_agents import (
     DEMO_AGENTS,
+    REDRAW_KEY,
     AgentScript,
     ScreenBeat,
     play_claude,
@@ -179,3 +180,13 @@ def test_a_prompt_typed_during_work_is_queued_and_done_next(play, adapter, work:
         if any(row.endswith("Done: and a third thing.") or row == "› and a third thing" for row in player.screen.rows):
             break
     assert interaction.read_queue(player.screen) == ""
+
+
+@pytest.mark.parametrize(("play", "words"), [(play_claude, "Do you want"), (play_codex, "Worked for")])
+def test_painting_again_after_a_resize_changes_nothing(play, words: str) -> None:
+    player = AgentPlayer(play)
+    player.play_until(words)
+    before = player.screen.rows
+    for _ in range(3):
+        player.send_keys(REDRAW_KEY)
+    assert player.screen.rows == before

@@ -91,3 +91,12 @@ def test_every_screen_fits_and_shows_how_to_leave(view: TableView, text: str, an
         assert count_visible_rows(view, state, width, height) >= 1
         assert max(measure_width(row) for row in rows) <= width
         assert height < 5 or rows[-1].endswith("y or n") or "q quits" in rows[-1]
+
+
+@pytest.mark.parametrize(("width", "hints"), [(120, 4), (80, 4), (60, 3), (40, 2)])
+def test_a_narrow_footer_says_who_needs_you_and_how_to_leave_before_other_keys(
+    view: TableView, width: int, hints: int
+) -> None:
+    summary, *keys = show(view, TableState(), width=width)[-1].split("   ")
+    assert "you" in summary
+    assert keys == ["q quits", "? keys", "Enter goes there", "/ filters"][:hints]

@@ -35,6 +35,18 @@ def test_mode_screen_and_signals_are_restored_also_after_an_error(pty: tuple[int
     assert painted.startswith(b"\x1b[?1049h")
 
 
+def test_another_program_gets_the_terminal_as_it_was(pty: tuple[int, int]) -> None:
+    main, side = pty
+    before, handler = termios.tcgetattr(side), signal.getsignal(signal.SIGTERM)
+    with RawTerminal(side, side) as terminal:
+        with terminal.lend():
+            assert (termios.tcgetattr(side), signal.getsignal(signal.SIGTERM)) == (before, handler)
+        assert not termios.tcgetattr(side)[3] & termios.ECHO
+        os.write(main, b"j")
+        assert terminal.wait_for_keys(60.0) == b"j"
+    assert termios.tcgetattr(side) == before
+
+
 def test_keys_are_read_unbuffered(pty: tuple[int, int]) -> None:
     main, side = pty
     with RawTerminal(side, side) as terminal:

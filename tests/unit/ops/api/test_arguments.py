@@ -13,8 +13,10 @@ from termvisor.ops.api.arguments import (
     parse_arguments,
     render_arguments,
     render_usage,
+    split_global_options,
 )
 from termvisor.ops.history.export import ExportArgs
+from termvisor.ops.panes.wait_for import WaitForArgs
 
 
 class OrderArgs(Struct, frozen=True, kw_only=True):
@@ -136,3 +138,17 @@ def test_completion_knows_the_kind_of_a_value() -> None:
         other: str
 
     assert [argument.value_kind for argument in list_arguments(CallArgs)] == ["pane", "path", "event", ""]
+
+
+@pytest.mark.parametrize("value", ["2", "2s", "0.5"])
+def test_a_duration_after_quiet_is_rejected_with_the_option_that_takes_it(value: str) -> None:
+    with pytest.raises(BadRequest) as caught:
+        split_global_options(["wait-for", "7", "--quiet", value])
+    assert f"--quiet-for {value.removesuffix('s')}" in caught.value.hint
+    assert split_global_options(["wait-for", "--quiet", "7", "passed"])[0].is_quiet
+    assert split_global_options(["get-text", "7", "--quiet", "--tail", "2"])[0].is_quiet
+
+
+def test_a_timeout_has_two_names() -> None:
+    for name in ("--timeout", "--timeout-secs"):
+        assert parse_arguments(WaitForArgs, ["7", "x", name, "5"]).timeout_secs == 5.0

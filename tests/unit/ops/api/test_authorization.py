@@ -48,13 +48,14 @@ async def run_words(scene, *words: str) -> tuple[bytes, bytes]:
         (("config", "unset", "notify_command"), "write_config", b"l 0"),
         (("config", "init", "--force"), "write_config", b"l 0"),
         (("config", "reload"), "write_config", b"x 0"),
-        (("setup", "shell", "bash", "--yes"), "write_file", b"l 0"),
+        (("setup", "shell", "zsh", "--yes"), "write_file", b"l 0"),
         (("setup", "agents", "--agent", "codex", "--yes"), "write_file", b"l 0"),
         (("events", "mute", "usage.warning"), "write_config", b"x 0"),
         (("db", "prune"), "prune_data", b"x 0"),
         (("db", "backup", "/nowhere/copy.db"), "write_file", b"x 74"),
         (("export", "--snapshot", "--output", "/nowhere/copy.db"), "write_file", b"x 74"),
         (("rules", "new", "deploy.rollout.stuck"), "write_config", b"l 0"),
+        (("workflow", "new", "go_on"), "write_config", b"l 0"),
         (("revoke-permit", "1"), "write_config", b"x 2"),
         (("accounts", "use", "openai/work"), "write_config", b"x 4"),
         (("workflow", "cancel", "7"), "update_records", b"x 4"),
@@ -123,11 +124,11 @@ def test_what_changes_nothing_is_not_asked(words: str) -> None:
 
 async def test_a_person_is_not_asked_about_own_changes_but_they_are_on_record(scene) -> None:
     services = scene.services.bind_caller(PERSON)
-    op, rest = catalog.find_operation(("setup", "shell", "bash", "--yes"), is_robot=False)
+    op, rest = catalog.find_operation(("setup", "shell", "zsh", "--yes"), is_robot=False)
     await authorize_changes(op, services, parse_arguments(op.args_type, rest))
     entries = await services.gate.audit.list()
     assert [entry.stage for entry in entries][-2:] == ["intent", "outcome"]
-    assert entries[-1].action["path"].endswith(".bashrc")
+    assert entries[-1].action["path"].endswith(".zshrc")
 
 
 async def test_a_broken_policy_allows_nothing_and_is_an_alert(scene) -> None:

@@ -78,7 +78,9 @@ def test_a_misspelled_command_suggests_the_closest(word: str, hint: str) -> None
 
 
 def test_a_group_without_subcommand_lists_its_subcommands() -> None:
-    with pytest.raises(UnknownCommand, match="needs a subcommand: init, show, get, set, unset, reload, validate, path"):
+    with pytest.raises(
+        UnknownCommand, match="needs a subcommand: init, show, get, set, unset, edit, reload, validate, path"
+    ):
         find_operation(["config"], is_robot=False)
 
 

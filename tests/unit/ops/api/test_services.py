@@ -32,6 +32,7 @@ def test_local_operations_need_no_daemon() -> None:
     assert {op.name for op in load_all_operations() if op.effect == "local"} == {
         "agents_test",
         "config_get",
+        "config_edit",
         "config_init",
         "config_path",
         "config_set",
@@ -51,6 +52,7 @@ def test_local_operations_need_no_daemon() -> None:
         "setup_agents",
         "setup_shell",
         "version",
+        "workflow_new",
     }
     assert {op.name for op in load_all_operations() if op.works_without_daemon} == {
         "tmux_status",

@@ -1,5 +1,8 @@
 import asyncio
 
+import pytest
+from msgspec.structs import replace
+
 from termvisor.model.action.action import Spawn
 from termvisor.model.action.outcome import Outcome
 from termvisor.testing.fake_services import build_shell_facts
@@ -40,3 +43,31 @@ async def test_a_program_starts_in_the_callers_folder() -> None:
     await run_command(services, "spawn", "--", "top", cwd="/srv/shop")
     await run_command(services, "spawn", "--cwd", "api", "--", "top", cwd="/srv/shop")
     assert [action.cwd for action, *_ in services.gate.executed] == ["/srv/shop", "/srv/shop/api"]
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        ((), ("session", "", None)),
+        (("--session", "work"), ("window", "work", None)),
+        (("--session", "ci"), ("session", "ci", None)),
+        (("--beside", "1"), ("window", "", 1)),
+        (("--where", "session", "--session", "work"), ("session", "work", None)),
+        (("--server", "build"), ("session", "", None)),
+    ],
+)
+async def test_a_program_gets_a_window_of_a_known_session_else_a_new_session(words, place) -> None:
+    services = await build_sample_services()
+    await run_command(services, "spawn", *words, "--", "top")
+    action = services.gate.executed[0][0]
+    assert (action.where, action.session, action.beside) == place
+
+
+async def test_a_program_started_from_a_pane_gets_a_window_of_its_session() -> None:
+    services = await build_sample_services()
+    own = services.add_pane(build_shell_facts("%8", session="mine"))
+    services.bind_caller(replace(services.gate.actor, pane=own.id))
+    await run_command(services, "spawn", "--", "top")
+    await run_command(services, "spawn", "--server", "build", "--", "top")
+    actions = [action for action, *_ in services.gate.executed]
+    assert [(action.where, action.beside) for action in actions] == [("window", own.id), ("session", None)]

@@ -30,8 +30,13 @@ async def test_nothing_is_changed_before_confirmation(services: LocalServices, h
     result = await run_command(services, "robot", "setup", "shell")
     error = result.envelope["error"]
     assert (result.status, error["code"]) == (2, "unconfirmed")
-    assert f"+++ {home}/.bashrc" in error["details"]["shown"]
-    assert "+    __visor_prompt() {" in error["details"]["shown"]
+    shown = error["details"]["shown"].split("\n")
+    assert [line.partition(": ")[0] for line in shown] == [
+        f"{home}/visor/data/shell/termvisor.bash",
+        f"{home}/.bashrc",
+        f"{home}/.bash_profile",
+    ]
+    assert f"(backup: {home}/.bashrc.before-visor)" in shown[1]
     assert TOKEN not in result.out
     assert (home / ".bashrc").read_text() == f"export GITHUB_TOKEN={TOKEN}\n"
     assert not (home / "visor").exists()
@@ -51,12 +56,26 @@ async def test_the_block_is_installed_once_and_removed_completely(services: Loca
     assert (gone["outcome"], gone["kept"]) == ("removed", None)
     assert path.read_bytes() == b"alias x=y # no newline"
     assert [child.name for child in home.glob(".bash*")] == [".bashrc"]
+    assert not list((home / "visor" / "data" / "shell").iterdir())
+
+
+async def test_the_start_file_gets_one_line_that_reads_the_script(services: LocalServices, home: Path) -> None:
+    (home / ".bashrc").write_text("alias x=y\n")
+    made = (await run_command(services, "robot", "setup", "shell", "--yes", "--full")).envelope["data"]
+    text = (home / ".bashrc").read_text()
+    assert (text.count("\n"), text.count(made["script"])) == (4, 2)
+    assert "__visor_prompt() {" in Path(made["script"]).read_text()
+    assert stat.S_IMODE(Path(made["script"]).stat().st_mode) == 0o600
+    Path(made["script"]).write_text("echo old\n")
+    again = (await run_command(services, "robot", "setup", "shell", "--yes")).envelope["data"]
+    assert again["outcome"] == "updated"
+    assert ((home / ".bashrc").read_text(), "echo old" in Path(made["script"]).read_text()) == (text, False)
 
 
 async def test_a_created_file_is_deleted_on_removal(services: LocalServices, home: Path) -> None:
     path = home / ".config" / "fish" / "conf.d" / "termvisor.fish"
     shown = (await run_command(services, "robot", "setup", "shell", "fish")).envelope["error"]["details"]["shown"]
-    assert shown.startswith("--- /dev/null\n")
+    assert f"{path}: one line that reads it (new file)" in shown
     assert (await run_command(services, "setup", "shell", "fish", "--yes")).status == 0
     assert path.exists()
     assert (await run_command(services, "setup", "shell", "fish", "--remove", "--yes")).status == 0
@@ -78,8 +97,9 @@ async def test_an_outdated_block_is_updated_and_the_first_backup_kept(services: 
 async def test_the_nonce_is_created_and_is_not_in_the_start_file(services: LocalServices, home: Path) -> None:
     await run_command(services, "setup", "shell", "--yes")
     nonce = Path(services.paths.nonce_file).read_text().strip()
-    text = (home / ".bashrc").read_text()
-    assert (nonce in text, services.paths.nonce_file in text) == (False, True)
+    script = Path(services.paths.shell_script_dir, "termvisor.bash").read_text()
+    assert nonce not in (home / ".bashrc").read_text() + script
+    assert services.paths.nonce_file in script
 
 
 async def test_printing_changes_nothing(services: LocalServices, home: Path) -> None:
@@ -121,7 +141,29 @@ async def test_an_unsupported_login_shell_is_rejected_with_a_hint(
     assert (result.status, "dash" in result.err, "setup shell bash" in result.err) == (69, True, True)
 
 
-async def test_a_login_bash_that_skips_bashrc_is_a_warning(services: LocalServices, home: Path) -> None:
-    assert "warning: tmux starts login shells" in (await run_command(services, "setup", "shell", "--yes")).out
+async def test_a_login_file_that_skips_bashrc_gets_the_same_line(services: LocalServices, home: Path) -> None:
+    (home / ".profile").write_text("PATH=$PATH:~/bin\n")
+    made = (await run_command(services, "robot", "setup", "shell", "--yes")).envelope["data"]
+    assert (made["login_path"], made.get("warning")) == (f"{home}/.profile", None)
+    assert (home / ".profile").read_text().endswith((home / ".bashrc").read_text().split("\n", 1)[1])
+    assert (await run_command(services, "setup", "shell")).out == f"{home}/.bashrc: unchanged\n"
+    await run_command(services, "setup", "shell", "--remove", "--yes")
+    assert sorted(child.name for child in home.iterdir()) == [".profile", "visor"]
+    assert (home / ".profile").read_text() == "PATH=$PATH:~/bin\n"
+
+
+async def test_a_login_file_may_be_left_alone(services: LocalServices, home: Path) -> None:
+    (home / ".profile").write_text("PATH=$PATH:~/bin\n")
+    assert f"read {home}/.profile" in (await run_command(services, "setup", "shell", "--yes", "--no-login")).out
+    assert (home / ".profile").read_text() == "PATH=$PATH:~/bin\n"
     (home / ".profile").write_text(". ~/.bashrc\n")
     assert "warning" not in (await run_command(services, "setup", "shell", "--yes")).out
+
+
+async def test_a_login_file_that_cannot_be_written_is_a_warning(services: LocalServices, home: Path) -> None:
+    (home / ".profile").touch(0o444)
+    done = await run_command(services, "setup", "shell", "--yes")
+    assert (done.status, f"warning: {home}/.profile is read-only" in done.out) == (0, True)
+    (home / ".profile").unlink()
+    (home / ".profile").mkdir()
+    assert "warning: tmux starts login shells" in (await run_command(services, "setup", "shell", "--yes")).out

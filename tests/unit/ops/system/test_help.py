@@ -62,7 +62,7 @@ def test_a_page_is_complete(op: Operation) -> None:
 
 def test_a_page_lists_the_commands_of_the_same_group() -> None:
     text = render_page(catalog.load_operation("workflow_list"))
-    assert "see also: workflow show, workflow run, workflow dry-run" in text
+    assert "see also: workflow new, workflow show, workflow run, workflow dry-run" in text
     assert "workflow list" not in text.partition("see also: ")[2].partition("\n")[0]
     assert "see also" not in render_page(catalog.load_operation("list_panes"))
 
