@@ -227,13 +227,18 @@ def _has_reached(visor: VisorInstance, state: str, after: int = 0) -> bool:
 
 
 def _find_last_event(visor: VisorInstance) -> int:
-    return max(event["id"] for event in visor.call_robot("events", "--limit", "1")["items"])
+    (number,) = _find_row(visor, "SELECT max(id) FROM event") or (0,)
+    return int(number)
 
 
 def _has_row(visor: VisorInstance, query: str, *parameters: str | int) -> bool:
+    return _find_row(visor, query, *parameters) is not None
+
+
+def _find_row(visor: VisorInstance, query: str, *parameters: str | int) -> tuple | None:
     """Look into the database itself: an operation that observes a flow would be traced as a part of it."""
     with closing(sqlite3.connect(f"file:{visor.paths.database}?mode=ro", uri=True)) as connection:
-        return connection.execute(query, parameters).fetchone() is not None
+        return connection.execute(query, parameters).fetchone()
 
 
 def main() -> None:
