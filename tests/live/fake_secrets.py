@@ -31,7 +31,7 @@ def paint(width=50):
         say("".join(f"\x1b[{n + 2};3H{part}" for n, part in enumerate(shown)))
         time.sleep(0.6)
     say("\x1b[?1049l")
-def smear(together=6):
+def smear(together=8):
     # The terminal wraps them; then words are painted over the beginning of each, before anybody looks or after.
     say("\x1b[?1049h\x1b[H\x1b[2J")
     for at in range(0, len(rows), together):
@@ -61,6 +61,7 @@ WAYS = {
     "box": lambda: [say(box(row)) for row in rows],
     "paint": paint,
     "smear": smear,
+    "smear_rest": smear,
     "rewrite": rewrite,
     "marks": lambda: [mark(row) for row in rows],
     "invisible": lambda: [say("\u200b".join(row) + "\r\n") for row in rows],
@@ -70,7 +71,8 @@ WAYS[way]()
 say(f"\r\nway-{way}-is-done\r\n")
 """
 SHOW_MODES = (
-    "print", "halves", "colours", "fold", "box", "paint", "smear", "rewrite", "marks", "invisible", "cells",
+    "print", "halves", "colours", "fold", "box", "paint", "smear", "smear_rest", "rewrite", "marks", "invisible",
+    "cells",
 )  # fmt: skip
 
 

@@ -63,6 +63,7 @@ def wait_until_stopped(visor: VisorInstance) -> bool:
     return wait_until(lambda: list_processes(visor.paths.runtime_dir) == {}, timeout_s=3)
 
 
+@pytest.mark.live
 def test_the_demo_starts_is_searchable_and_stops_completely(folder):
     with run_instance(folder, f"{folder}/none") as visor:
         shown = visor.run_checked("up", "--demo-if-empty")

@@ -63,6 +63,7 @@ def scene():
         yield scene
 
 
+@pytest.mark.live
 def test_a_described_agent_has_states_takes_prompts_and_is_answered(scene):
     scene.start_agent()
     scene.wait_for_state("idle")

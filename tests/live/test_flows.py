@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.architecture.source import ROOT
-from tests.architecture.walks import TracedInstance, trace_flows
+from tests.architecture.walks import FlowTracer, TracedInstance, trace_flows
 from tests.live.conftest import run_watched_tmux
 from tests.live.terminal_user import open_terminal_user
 
@@ -18,9 +18,9 @@ FLOWS = ("capture", "search", "send", "permission request", "workflow", "mainten
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[str]]]:
     with run_watched_tmux() as scene:
-        traced = TracedInstance(scene.visor, tmp_path_factory.mktemp("trace"))
+        traced = TracedInstance(scene.visor, tmp_path_factory.mktemp("trace") / "files")
         with open_terminal_user(scene) as user:
-            yield dict(trace_flows(traced, scene, user))
+            yield dict(trace_flows(FlowTracer(traced, repeats=3, subtracts_idle=False), scene, user))
 
 
 @pytest.mark.parametrize("flow", FLOWS)

@@ -1,4 +1,4 @@
-"""All kinds of secrets with a prefix, printed in twelve modes: none is in the database, a log or any output."""
+"""All kinds of secrets with a prefix, printed in thirteen modes: none is in the database, a log or any output."""
 
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from tests.live.shell_setup import ShellHome, ShellPane
 
 SECRETS, CONTEXT_SECRETS = build_provider_secrets(), build_context_secrets()
 ALL_SECRETS = SECRETS + CONTEXT_SECRETS
+# Smearing pauses after every few secrets, so two panes share them.
+SECRETS_BY_MODE = {"print": ALL_SECRETS, "smear": SECRETS[::2], "smear_rest": SECRETS[1::2]}
 NARROW = 60
 COMMANDS = [
     "get-text {} --tail 5000",
@@ -62,8 +64,7 @@ def panes_by_mode(fleet) -> dict[str, int]:
         panes["typed"] = fleet.tmux.start_session("typed", "bash --norc --noprofile", width=NARROW, height=40)
         pane_ids = {mode: fleet.wait_until_captured(mux_id) for mode, mux_id in panes.items()}
         for mode in SHOW_MODES:
-            extra = CONTEXT_SECRETS if mode == "print" else []
-            fleet.tmux.type_line(panes[mode], build_show_command(folder, mode, SECRETS + extra))
+            fleet.tmux.type_line(panes[mode], build_show_command(folder, mode, SECRETS_BY_MODE.get(mode, SECRETS)))
         for one in SECRETS:
             fleet.tmux.type_line(panes["typed"], f": {one.text}")
         fleet.tmux.type_line(panes["typed"], "echo way-typed''-is-done")

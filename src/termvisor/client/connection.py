@@ -11,8 +11,7 @@ import msgspec
 
 from termvisor.errors import Unavailable
 from termvisor.protocol import command_protocol, jsonrpc
-from termvisor.protocol.jsonrpc import LineBuffer
-from termvisor.protocol.unix_socket import connect_socket
+from termvisor.protocol.unix_socket import LineBuffer, LineTooLong, connect_socket
 
 HELLO_TIMEOUT_S = 10.0
 """Seconds after which a daemon that has not answered `hello` counts as hung."""
@@ -76,7 +75,7 @@ class BlockingConnection:
         while not self._received:
             try:
                 lines = self._line_buffer.feed(self._receive())
-            except jsonrpc.LineTooLong as error:
+            except LineTooLong as error:
                 raise Unavailable(f"invalid answer from the daemon: {error}", hint=jsonrpc.RESTART_HINT) from error
             self._received += map(jsonrpc.parse_incoming, lines)
         return self._received.popleft()

@@ -11,7 +11,7 @@ from termvisor.client.connection import HELLO_TIMEOUT_S, BlockingConnection, con
 from termvisor.client.daemon_process import ensure_running
 from termvisor.errors import Unavailable, VisorError
 from termvisor.protocol import command_protocol, jsonrpc
-from termvisor.protocol.jsonrpc import LineBuffer
+from termvisor.protocol.unix_socket import LineBuffer
 from termvisor.settings import Paths, resolve_paths
 
 # Maximum stream items to queue for the caller before the client stops reading the socket.

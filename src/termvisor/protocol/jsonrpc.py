@@ -1,7 +1,6 @@
 """JSON-RPC 2.0 messages, one per line: requests, responses, stream items and errors.
 
 ``error.data`` carries the code, hint and details of a VisorError; ``error.code`` is the JSON-RPC integer code.
-Command lines arrive in the same `LineBuffer`.
 """
 
 from typing import Any, Literal
@@ -156,37 +155,3 @@ def _read_id(line: bytes) -> RequestId:
     except msgspec.DecodeError:
         # JSON-RPC requires the id null in the response to a request whose id cannot be read.
         return None
-
-
-class LineTooLong(ValueError):
-    """A line exceeded the limit; the rest of the stream is out of sync."""
-
-
-class LineBuffer:
-    """Assembles chunks into lines of limited size, in linear time no matter how a long line is split."""
-
-    def __init__(self, limit: int = command_protocol.MAX_LINE_BYTES):
-        self._limit, self._data, self._scanned = limit, bytearray(), 0
-
-    def feed(self, chunk: bytes) -> list[bytes]:
-        """Return the lines completed by this chunk, without newlines."""
-        self._data += chunk
-        end = self._data.rfind(b"\n", self._scanned)
-        if end < 0:
-            self._scanned = len(self._data)
-            self._check_size(self._scanned)
-            return []
-        whole, self._data = bytes(self._data[:end]), self._data[end + 1 :]
-        self._scanned = len(self._data)
-        lines = whole.split(b"\n")
-        self._check_size(max(self._scanned, *map(len, lines)))
-        return lines
-
-    def get_rest(self) -> bytes:
-        """Return the bytes after the last newline, for a peer that closes without sending one."""
-        return bytes(self._data)
-
-    def _check_size(self, size: int) -> None:
-        if size > self._limit:
-            self._data.clear()
-            raise LineTooLong(f"a line is longer than {self._limit} bytes")

@@ -1,4 +1,6 @@
-"""Connect to the daemon's socket, and identify the process at the other end. macOS branches are untested.
+"""Connect to the daemon's socket, read lines from it, and identify the process at the other end.
+
+macOS branches are untested.
 
 Imports nothing slow, because every command line passes through here.
 """
@@ -7,6 +9,8 @@ import os
 import select
 import sys
 from _socket import AF_UNIX, SOCK_STREAM, socket
+
+from termvisor.protocol.command_protocol import MAX_LINE_BYTES
 
 PEER_CREDENTIALS_OPTION = (1, 17, 12) if sys.platform == "linux" else (0, 1, 76)
 """Arguments of getsockopt: SO_PEERCRED on Linux, LOCAL_PEERCRED on macOS. Both hold the uid in bytes 4 to 8."""
@@ -66,3 +70,37 @@ def is_peer_gone(descriptor: int) -> bool:
     poll = select.poll()
     poll.register(descriptor, 0)
     return any(events & (select.POLLHUP | select.POLLERR) for _, events in poll.poll(0))
+
+
+class LineTooLong(ValueError):
+    """A line exceeded the limit; the rest of the stream is out of sync."""
+
+
+class LineBuffer:
+    """Assembles chunks into lines of limited size, in linear time no matter how a long line is split."""
+
+    def __init__(self, limit: int = MAX_LINE_BYTES):
+        self._limit, self._data, self._scanned = limit, bytearray(), 0
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Return the lines completed by this chunk, without newlines."""
+        self._data += chunk
+        end = self._data.rfind(b"\n", self._scanned)
+        if end < 0:
+            self._scanned = len(self._data)
+            self._check_size(self._scanned)
+            return []
+        whole, self._data = bytes(self._data[:end]), self._data[end + 1 :]
+        self._scanned = len(self._data)
+        lines = whole.split(b"\n")
+        self._check_size(max(self._scanned, *map(len, lines)))
+        return lines
+
+    def get_rest(self) -> bytes:
+        """Return the bytes after the last newline, for a peer that closes without sending one."""
+        return bytes(self._data)
+
+    def _check_size(self, size: int) -> None:
+        if size > self._limit:
+            self._data.clear()
+            raise LineTooLong(f"a line is longer than {self._limit} bytes")

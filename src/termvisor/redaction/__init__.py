@@ -4,10 +4,9 @@ A secret becomes ``[redacted:<kind>]``; the prefix of a provider's token is kept
 Read `redactor` first; `provider_prefixes` and `context_patterns` define the built-in kinds.
 """
 
+from termvisor.redaction.partial_secrets import SeenSecrets, can_be_continuation
 from termvisor.redaction.redactor import Redactor, redact, redact_each, use_rules
 from termvisor.redaction.ruleset import RedactionRules, build_rules, list_kinds
-from termvisor.redaction.seen_secrets import SeenSecrets
-from termvisor.redaction.wrapped_lines import can_be_continuation
 
 __all__ = [
     "RedactionRules",

@@ -6,8 +6,8 @@ An unterminated block ends at the first line that cannot be part of one.
 import re
 
 from termvisor.redaction.mask import build_marker
+from termvisor.redaction.partial_secrets import OpenSecret
 from termvisor.redaction.secret_kind import FRAME_CHARS, ROW_END_CHARS
-from termvisor.redaction.wrapped_lines import OpenSecret
 
 PRIVATE_KEY_KIND = "private_key"
 _LABELS = ("", "RSA", "EC", "DSA", "OPENSSH", "ENCRYPTED", "PGP", "SSH2ENCRYPTED", "ANY")

@@ -16,13 +16,12 @@ from msgspec import Struct
 
 from termvisor.redaction.mask import find_masked_parts
 from termvisor.redaction.nonce_pieces import NonceOverwriter
+from termvisor.redaction.partial_secrets import MAX_VISIBLE_CHARS, SeenSecrets, find_cut_run
 from termvisor.redaction.private_key_block import PRIVATE_KEY_KIND
 from termvisor.redaction.redactor import Redactor, get_active_rules
 from termvisor.redaction.ruleset import RedactionRules
 from termvisor.redaction.secret_kind import FRAME_CHARS
-from termvisor.redaction.seen_secrets import SeenSecrets
 from termvisor.redaction.value_checks import REDACTION_MARKER, has_only_words
-from termvisor.redaction.wrapped_lines import MAX_VISIBLE_CHARS, find_cut_run
 
 CHUNK_BYTES = 1 << 18
 EDGE_BYTES = 1 << 14

@@ -6,11 +6,10 @@ differently, or resuming from ``state``, gives the same lines.
 
 from collections.abc import Sequence
 
-from termvisor.redaction import mask, private_key_block, wrapped_lines
+from termvisor.redaction import mask, partial_secrets, private_key_block
+from termvisor.redaction.partial_secrets import OpenSecret, SeenSecrets
 from termvisor.redaction.ruleset import CUT_PREFIX, INVISIBLE, RedactionRules, build_rules
 from termvisor.redaction.secret_kind import strip_invisible
-from termvisor.redaction.seen_secrets import SeenSecrets
-from termvisor.redaction.wrapped_lines import OpenSecret
 
 _NO_KINDS: frozenset[str] = frozenset()
 _ONLY_CUT_PREFIX = frozenset({CUT_PREFIX})
@@ -50,7 +49,7 @@ class Redactor:
     ):
         self._own_rules = rules
         self._seen_secrets = seen_secrets
-        self._open_secret = wrapped_lines.decode_open_secret(state)
+        self._open_secret = partial_secrets.decode_open_secret(state)
         self._previous_line = ""
 
     @property
@@ -60,7 +59,7 @@ class Redactor:
 
     @property
     def state(self) -> bytes:
-        still_open = self._open_secret or wrapped_lines.find_cut_prefix(self._rules, self._previous_line)
+        still_open = self._open_secret or partial_secrets.find_cut_prefix(self._rules, self._previous_line)
         return still_open.encode() if still_open else b""
 
     def redact_lines(self, texts: Sequence[str]) -> list[str]:
@@ -76,7 +75,7 @@ class Redactor:
 
     def redact_cut_line(self, text: str) -> str:
         """Redact a line that may end anywhere in a secret, not only at the edge of a screen."""
-        margin = " " * wrapped_lines.MIN_ROW_CHARS
+        margin = " " * partial_secrets.MIN_ROW_CHARS
         return self.redact_lines([margin + text])[0][len(margin) :]
 
     def redact_screen(self, rows: Sequence[str], cursor_row: int) -> list[str]:
@@ -104,7 +103,7 @@ class Redactor:
         original, is_continuation = text, False
         open_secret, self._open_secret = self._open_secret, None
         if open_secret is None and CUT_PREFIX in kind_ids:
-            open_secret = wrapped_lines.find_cut_prefix(self._rules, self._previous_line)
+            open_secret = partial_secrets.find_cut_prefix(self._rules, self._previous_line)
         if open_secret and not self._is_new_secret(text, open_secret, kind_ids):
             text, self._open_secret = self._continue_secret(text, open_secret)
             is_continuation = text != original
@@ -119,7 +118,7 @@ class Redactor:
         return self._seen_secrets.mask_known_pieces(text)
 
     def _is_new_secret(self, text: str, open_secret: OpenSecret, kind_ids: frozenset[str]) -> bool:
-        return open_secret.kind != private_key_block.PRIVATE_KEY_KIND and wrapped_lines.has_new_secret(
+        return open_secret.kind != private_key_block.PRIVATE_KEY_KIND and partial_secrets.has_new_secret(
             self._rules, text, kind_ids
         )
 
@@ -127,15 +126,15 @@ class Redactor:
         return (
             private_key_block.mask_block_line(text, open_secret)
             if open_secret.kind == private_key_block.PRIVATE_KEY_KIND
-            else wrapped_lines.mask_continuation(self._rules, text, open_secret)
+            else partial_secrets.mask_continuation(self._rules, text, open_secret)
         )
 
     def _mask_line(self, text: str, kind_ids: frozenset[str]) -> str:
-        cut, still_open = wrapped_lines.mask_cut_secret(self._rules, text, kind_ids)
+        cut, still_open = partial_secrets.mask_cut_secret(self._rules, text, kind_ids)
         spans = mask.find_secrets(self._rules, kind_ids, cut)
         if spans:
-            still_open = wrapped_lines.find_open_secret(cut, spans) or still_open
-            cut, later = wrapped_lines.mask_cut_secret(
+            still_open = partial_secrets.find_open_secret(cut, spans) or still_open
+            cut, later = partial_secrets.mask_cut_secret(
                 self._rules, mask.mask_until_stable(self._rules, mask.mask_spans(cut, spans)), kind_ids
             )
             # Decide by the masked, shorter row, because that is what a second redaction would see.

@@ -1,13 +1,10 @@
-"""JSON-RPC messages and errors, and splitting a byte stream into lines."""
+"""JSON-RPC messages and errors."""
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from termvisor import errors
 from termvisor.protocol import command_protocol, jsonrpc
-from termvisor.protocol.jsonrpc import LineBuffer, LineTooLong
 
 
 def test_a_request_survives_encoding() -> None:
@@ -64,23 +61,3 @@ def test_another_protocol_version_is_rejected() -> None:
     jsonrpc.check_protocol(command_protocol.PROTOCOL_VERSION, command_protocol.PROTOCOL_VERSION)
     with pytest.raises(errors.Unsupported, match="daemon is older"):
         jsonrpc.check_protocol(command_protocol.PROTOCOL_VERSION + 1, command_protocol.PROTOCOL_VERSION)
-
-
-@given(st.lists(st.binary()), st.integers(1, 9))
-def test_lines_are_complete_at_any_chunk_border(chunks: list[bytes], step: int) -> None:
-    data = b"\n".join(chunks)
-    lines = LineBuffer()
-    found = [line for start in range(0, len(data), step) for line in lines.feed(data[start : start + step])]
-    assert [*found, lines.get_rest()] == data.split(b"\n")
-
-
-def test_a_line_above_the_limit_is_rejected_before_its_end() -> None:
-    lines = LineBuffer(limit=10)
-    assert lines.feed(b"x" * 10) == []
-    with pytest.raises(LineTooLong):
-        lines.feed(b"x")
-
-
-def test_a_long_line_among_short_ones_is_rejected() -> None:
-    with pytest.raises(LineTooLong):
-        LineBuffer(limit=10).feed(b"short\n" + b"x" * 11 + b"\nshort\n")

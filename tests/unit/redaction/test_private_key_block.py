@@ -3,8 +3,8 @@
 import pytest
 
 from termvisor.redaction import Redactor, redact
+from termvisor.redaction.partial_secrets import OpenSecret
 from termvisor.redaction.private_key_block import find_block_start, mask_block_line
-from termvisor.redaction.wrapped_lines import OpenSecret
 
 MASK = "[redacted:private_key]"
 BODY = [

@@ -6,7 +6,7 @@ import string
 import pytest
 
 from termvisor.redaction import Redactor, SeenSecrets
-from termvisor.redaction.seen_secrets import FORGET_AFTER_LINES, MAX_PIECES, MAX_VALUES
+from termvisor.redaction.partial_secrets import FORGET_AFTER_LINES, MAX_PIECES, MAX_VALUES
 
 BODY = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2"
 KEY = f"sk-ant-{BODY}"

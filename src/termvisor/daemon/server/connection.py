@@ -21,7 +21,7 @@ from termvisor.daemon.server.dispatcher import (
 from termvisor.errors import BadRequest
 from termvisor.log import get_logger
 from termvisor.protocol import command_protocol, jsonrpc, unix_socket
-from termvisor.protocol.jsonrpc import LineBuffer, LineTooLong
+from termvisor.protocol.unix_socket import LineBuffer, LineTooLong
 from termvisor.system.procfs import read_start_time
 
 log = get_logger("daemon.connection")

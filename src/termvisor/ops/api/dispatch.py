@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from termvisor.errors import BadRequest, ConfirmationRequired, VisorError
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.ops.api import arguments, catalog, envelope, result_fields, text_input
+from termvisor.ops.api import arguments, catalog, envelope, text_input
 from termvisor.ops.api.catalog import find_operation
 from termvisor.ops.api.operation import Operation
 from termvisor.ops.api.services import Services
@@ -132,7 +132,7 @@ class _CommandReply:
         self._services, self._context = services, context
         self._started_at = services.clock.monotonic()
         self._options = arguments.GlobalOptions()
-        self._selected_fields: result_fields.FieldTree = {}
+        self._selected_fields: envelope.FieldTree = {}
         self._editable_text = ""
 
     async def authorize(self) -> None:
@@ -229,16 +229,16 @@ class _CommandReply:
             return answer
         return replace(answer, hint=catalog.name_robot_commands(answer.hint))
 
-    def _parse_selected_fields(self, op: Operation) -> result_fields.FieldTree:
+    def _parse_selected_fields(self, op: Operation) -> envelope.FieldTree:
         """Check `--fields` before the operation runs, because a call that fails must not have changed anything."""
         if self._options.fields and not self._is_json:
             raise BadRequest("--fields selects fields of JSON", hint="Add --json, or call `visor robot`.")
-        return result_fields.parse_field_paths(self._options.fields, op.result_type)
+        return envelope.parse_field_paths(self._options.fields, op.result_type)
 
     def _choose_fields(self, op: Operation, result: Struct) -> Any:
         # An export is read by programs, later and elsewhere: its lines always have every field.
         is_full = self._options.is_full or (op.is_stream and not op.is_live)
-        return result_fields.select_fields(result, self._selected_fields, is_full=is_full)
+        return envelope.select_fields(result, self._selected_fields, is_full=is_full)
 
     async def _render_stream(self, op: Operation, args: Struct) -> AsyncGenerator[bytes, None]:
         """Yield rendered items; buffer them unless the stream is live."""

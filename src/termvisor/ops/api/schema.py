@@ -6,9 +6,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from termvisor.ops.api.envelope import SCHEMA_VERSION, Envelope
+from termvisor.ops.api.envelope import (
+    NO_DEFAULT,
+    SCHEMA_VERSION,
+    Envelope,
+    build_sparse_value,
+    collect_structs,
+    list_result_fields,
+)
 from termvisor.ops.api.operation import Operation
-from termvisor.ops.api.result_fields import NO_DEFAULT, build_sparse_value, collect_structs, list_result_fields
 
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DETAIL_NOTE = "Only with `--full` or `--fields`."

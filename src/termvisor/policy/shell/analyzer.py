@@ -22,12 +22,13 @@ from termvisor.policy.shell.call import (
     ProgramCall,
     build_literal_call,
     get_program_name,
+    is_account_launch,
     merge_effects,
 )
 from termvisor.policy.shell.call_extractor import extract_calls
 from termvisor.policy.shell.grammar import SyntaxNode
 from termvisor.policy.shell.program_rule import HELP_FLAGS, RULES_BY_PROGRAM, analyze_by_rule
-from termvisor.policy.shell.programs import interpreter, wrapper
+from termvisor.policy.shell.programs import interpreter
 from termvisor.policy.shell.secret_paths import has_secret_path, is_naming_program, is_secret_path
 from termvisor.policy.shell.word import RESERVED_CHARS, ShellWord
 
@@ -219,7 +220,7 @@ class _CommandAnalyzer:
             return NO_EFFECT
         if name in RULES_BY_PROGRAM:
             effect = analyze_by_rule(RULES_BY_PROGRAM[name], call)
-            is_harmless = is_installed or wrapper.is_account_launch(call)
+            is_harmless = is_installed or is_account_launch(call)
             return effect if is_harmless else merge_effects(effect, UNKNOWN_EFFECT)
         index = next((i for i, word in enumerate(call.words) if i and get_program_name(word) in _WRAPPED_PROGRAMS), 0)
         return replace(UNKNOWN_EFFECT, calls=(replace(call, words=call.words[index:]),) if index else ())
@@ -238,7 +239,7 @@ class _CommandAnalyzer:
         """Apply the checks common to all programs. A wrapper's words are checked with the program that it runs."""
         if call.name == "xargs" or call.name not in _WRAPPERS:
             self._check_secrets(call, span)
-        if call.name in _WRAPPERS or wrapper.is_account_launch(call):
+        if call.name in _WRAPPERS or is_account_launch(call):
             return
         for option, word in pairwise(call.words) if may_write else ():
             if _OUTPUT_OPTION.match(option.text):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
@@ -23,6 +24,8 @@ _NAME_BY_ALIAS = {f"g{name}": name for name in _GNU_NAMES.split()} | {
 
 
 _TRUE_VALUES = frozenset(("", "true", "yes", "1", "client", "server", "all"))
+# The module that starts a program with an account. Its arguments are a folder, the account, `--`, the program.
+ACCOUNT_LAUNCHER = "termvisor.accounts.launcher"
 # Limits the readings of `kubectl -x a -y b …` with undeclared options.
 _MAX_READINGS = 4
 
@@ -265,3 +268,11 @@ def _cut_word(word: ShellWord, text: str) -> ShellWord:
 def _is_flag(flag: str, name: str) -> bool:
     # GNU programs accept any unambiguous prefix of a long option, such as `--r` for `--recursive`.
     return flag == name or (len(flag) > 2 and flag.startswith("--") and name.startswith(flag))
+
+
+def is_account_launch(call: ProgramCall) -> bool:
+    """Return True if the call runs the account launcher module with a Python interpreter."""
+    if call.words[0].text != sys.executable:  # another file of this name may do anything
+        return False
+    module = parse_options(call.arguments, "-m= -W= -X=", stops_at_operand=True).find_value("-m")
+    return module is not None and module.text == ACCOUNT_LAUNCHER

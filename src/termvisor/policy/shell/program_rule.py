@@ -163,7 +163,7 @@ def _analyze_options(rule: ProgramEffectRule, call: ProgramCall, options: Parsed
         return
     found += _find_operand_classes(rule, options)
     found += [rule.input] if call.reads_stdin else []
-    hosts = find_hosts(operands, rule.hosts)
+    hosts = () if rule.hosts == "none" else find_hosts(operands, rule.hosts)
     if rule.hosts != "none" and call.substituted and not all(word.is_known for word in operands):
         found.append("network_exfiltration")  # a name or address can carry the output of another program
     sends_locally = rule.hosts not in ("none", "names") and not hosts

@@ -25,7 +25,7 @@ from termvisor.store.maintenance.retention import (
     delete_old_rows,
 )
 from termvisor.store.sqlite.database import AUTO_VACUUM_INCREMENTAL, Connection, Database
-from termvisor.store.sqlite.error_messages import translate_errors
+from termvisor.store.sqlite.storage_errors import translate_errors
 from termvisor.store.sqlite.table import RowSelector, reserve_row_ids
 from termvisor.store.tables.indexed_table import INDEXED_TABLES, IndexedTable
 

@@ -19,7 +19,7 @@ from termvisor.store.maintenance.backup import fsync_path, read_file_contents
 from termvisor.store.maintenance.integrity_check import find_file_damage, find_index_damage
 from termvisor.store.sqlite.database import Connection, open_connection
 from termvisor.store.sqlite.database_file import find_latest_version, read_database_header
-from termvisor.store.sqlite.error_messages import translate_errors
+from termvisor.store.sqlite.storage_errors import translate_errors
 from termvisor.store.sqlite.table import reserve_row_ids
 
 _BACKUP_HINT = "Name a file that `visor db backup` wrote."

@@ -18,9 +18,8 @@ import apsw
 from termvisor.errors import NewerDatabase, StorageError
 from termvisor.log import get_logger
 from termvisor.store.sqlite import database_file
-from termvisor.store.sqlite.error_messages import translate_errors
-from termvisor.store.sqlite.file_guard import FileGuard, RepairableDamage
 from termvisor.store.sqlite.index_text import OffsetMap, is_rewritten, rewrite_for_index
+from termvisor.store.sqlite.storage_errors import FileGuard, RepairableDamage, translate_errors
 from termvisor.store.sqlite.worker_thread import WorkerThread
 
 T = TypeVar("T")

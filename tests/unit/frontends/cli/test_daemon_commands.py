@@ -67,6 +67,7 @@ def test_up_with_demo_if_empty_starts_the_demo_and_down_stops_it(folder: str) ->
 
 def test_up_without_panes_suggests_the_demo(folder: str) -> None:
     places = make_private_paths(folder)
+    install_pattern_cache(places)
     nowhere = {"VISOR_TMUX_SOCKETS": f"{folder}/none"}
     try:
         status, out, _ = run_visor(places, "up", **nowhere)

@@ -5,8 +5,8 @@ import pytest
 from msgspec import Struct
 
 from termvisor.ops.api import catalog, schema
+from termvisor.ops.api.envelope import build_sparse_value, parse_field_paths, select_fields
 from termvisor.ops.api.operation import Operation
-from termvisor.ops.api.result_fields import build_sparse_value, parse_field_paths, select_fields
 from termvisor.settings import Paths
 from termvisor.testing.fake_services import FakeServices
 from termvisor.testing.operation_calls import OPERATION_CALLS, run_command

@@ -2,7 +2,7 @@ import apsw
 import pytest
 
 from termvisor.errors import BadRequest, InternalError, StorageError
-from termvisor.store.sqlite.error_messages import translate_errors
+from termvisor.store.sqlite.storage_errors import translate_errors
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Wrappers: programs such as sudo and env whose arguments contain another program to run."""
 
 import shlex
-import sys
 
 from msgspec.structs import replace
 
@@ -12,21 +11,9 @@ from termvisor.policy.shell.call import (
     ProgramCall,
     iterate_readings,
     merge_effects,
-    parse_options,
 )
 from termvisor.policy.shell.programs.interpreter import analyze_input
 from termvisor.policy.shell.word import UNKNOWN_TEXT, ShellWord
-
-# The module that starts a program with an account. Its arguments are a folder, the account, `--`, the program.
-ACCOUNT_LAUNCHER = "termvisor.accounts.launcher"
-
-
-def is_account_launch(call: ProgramCall) -> bool:
-    """Return True if the call runs the account launcher module with a Python interpreter."""
-    if call.words[0].text != sys.executable:  # another file of this name may do anything
-        return False
-    module = parse_options(call.arguments, "-m= -W= -X=", stops_at_operand=True).find_value("-m")
-    return module is not None and module.text == ACCOUNT_LAUNCHER
 
 
 def analyze_env(call: ProgramCall, options: ParsedOptions) -> CommandEffect:

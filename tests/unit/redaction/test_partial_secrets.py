@@ -4,9 +4,7 @@ import pytest
 
 from termvisor.redaction import Redactor, can_be_continuation, redact
 from termvisor.redaction.mask import SecretSpan
-from termvisor.redaction.ruleset import RedactionRules
-from termvisor.redaction.secret_kind import SecretKind
-from termvisor.redaction.wrapped_lines import (
+from termvisor.redaction.partial_secrets import (
     OpenSecret,
     decode_open_secret,
     find_cut_prefix,
@@ -15,6 +13,8 @@ from termvisor.redaction.wrapped_lines import (
     mask_continuation,
     mask_cut_secret,
 )
+from termvisor.redaction.ruleset import RedactionRules
+from termvisor.redaction.secret_kind import SecretKind
 
 KEY = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8x" * 2 + "Y0zC3fG5hJ7kL9nP1qR2sT4uV"
 """94 characters, shown at 60 columns."""

@@ -10,7 +10,7 @@ import pytest
 
 from termvisor.errors import StorageError
 from termvisor.store.sqlite.database import Database
-from termvisor.store.sqlite.file_guard import FileGuard, RepairableDamage, is_wal_header_intact
+from termvisor.store.sqlite.storage_errors import FileGuard, RepairableDamage, is_wal_header_intact
 
 
 @pytest.fixture

@@ -1,14 +1,76 @@
-"""Notice that another program deleted, replaced or cut the files of the open database.
+"""Report what is wrong with the database: translate errors of SQLite and the OS, and notice damaged files.
 
-SQLite does not: it keeps writing to a deleted file, whose content is lost when the last process closes it, and a new
-process ignores a write-ahead log whose header is damaged. As long as our connections are open, everything they wrote
-can still be read through them, so a deleted file and a damaged log are repaired by writing a new file (`Database`).
+SQLite does not notice that another program deleted, replaced or cut the files of the open database: it keeps writing to
+a deleted file, whose content is lost when the last process closes it, and a new process ignores a write-ahead log whose
+header is damaged. As long as our connections are open, everything they wrote can still be read through them, so a
+deleted file and a damaged log are repaired by writing a new file (`Database`).
 """
 
+import contextlib
 import os
 import struct
+from collections.abc import Iterator
 
-from termvisor.errors import StorageError
+import apsw
+
+from termvisor.errors import BadRequest, InternalError, StorageError, VisorError
+
+_MESSAGES_BY_ERROR: tuple[tuple[tuple[type[apsw.Error], ...], str, str], ...] = (
+    (
+        (apsw.NotADBError, apsw.CorruptError, apsw.FormatError),
+        "the database {path} is damaged or not a database",
+        "The file was not changed. Restore a backup, or move the file away to start with a new one.",
+    ),
+    (
+        (apsw.FullError,),
+        "the disk is full: {path} cannot grow",
+        "Free some space; the output of panes stays in the raw log as long as that can be written.",
+    ),
+    (
+        (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError),
+        "the database {path} cannot be written: it is read-only",
+        "Check the permissions of the file and its folder, and that the file system is not mounted read-only.",
+    ),
+    (
+        (apsw.CantOpenError,),
+        "the database {path} cannot be opened",
+        "Check that its folder exists and that you own it.",
+    ),
+    (
+        (apsw.BusyError, apsw.LockedError, apsw.ProtocolError),
+        "the database {path} is locked by another program",
+        "Wait until that program is done, or stop it.",
+    ),
+    ((apsw.IOError,), "reading or writing {path} failed", "Check the disk and its free space."),
+)
+
+
+@contextlib.contextmanager
+def translate_errors(path: str) -> Iterator[None]:
+    """Translate SQLite and OS errors raised in the block to VisorError."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _translate_error(error, path) from error
+    except OverflowError as error:
+        raise BadRequest(
+            "a number of this call is too large: no stored id or count exceeds 9223372036854775807",
+            hint="Check the numbers of the call.",
+        ) from error
+    except OSError as error:
+        # Raised by our own file operations; SQLite raises apsw.Error for its own.
+        raise StorageError(
+            f"{path}: {error.strerror}", hint="Check permissions and free space of the folder."
+        ) from error
+
+
+def _translate_error(error: apsw.Error, path: str) -> VisorError:
+    # Any error that is not listed means an invalid statement, which is our bug and not a problem with the disk.
+    for kinds, message, hint in _MESSAGES_BY_ERROR:
+        if isinstance(error, kinds):
+            return StorageError(f"{message.format(path=path)} ({error})", hint=hint)
+    return InternalError(f"SQLite rejected a statement: {error}")
+
 
 _WAL_HEADER_BYTES = 32
 _WAL_MAGICS = {0x377F0682: "<", 0x377F0683: ">"}
