@@ -3163,12 +3163,15 @@ export interface StatusArgs {
   state?: string | null;
   /** Only agents that need you. */
   needs_action?: boolean;
+  /** Only this pane: id, %id or session:window.pane. */
+  pane?: string | null;
   /** Sum up agents by this. */
   group_by?: "agent" | "session-name" | "target" | "target-session" | "window";
 }
 
-/** ``items`` are the agents that need a person, most urgent first, then longest waiting; those with ``needs_action``
-    cannot continue without one. ``requests`` are the open requests in the inbox. ``down`` are the sources that cannot
+/** ``items`` are the agents that need a person, most urgent first, then longest waiting, or with `--pane` the agent
+    of that pane; those with ``needs_action`` cannot continue without one.
+    ``requests`` are the open requests in the inbox. ``down`` are the sources that cannot
     be read. ``versions`` are the running programs. */
 export interface StatusReport {
   schema_version?: number;
