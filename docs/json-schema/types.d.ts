@@ -1598,6 +1598,7 @@ export interface HookPermissionArgs {
 /** ``kept`` is the path of the backup, ``change`` the diff of a dry run. */
 export interface HookSetupItem {
   agent: "claude_code" | "codex" | "copilot" | "gemini" | "opencode";
+  part?: "hooks" | "mcp";
   path?: string;
   outcome: "foreseen" | "installed" | "removed" | "skipped" | "unchanged" | "updated";
   note?: string;
@@ -2962,8 +2963,10 @@ export interface SetupAgentsArgs {
   agent?: Array<"claude_code" | "codex" | "copilot" | "gemini" | "opencode">;
   /** Your user settings, or the project in this directory. */
   scope?: "project" | "user";
-  /** Remove our hooks. */
+  /** Remove our hooks and the MCP server. */
   remove?: boolean;
+  /** Also register `visor mcp`, so that the agents can call our tools. */
+  mcp?: boolean;
   /** Also add an empty status line to Claude Code that reports cost and context. */
   status_line?: boolean;
   /** Do not ask for confirmation. */
