@@ -1620,6 +1620,7 @@ export interface HookPermissionArgs {
 /** ``kept`` is the path of the backup, ``change`` the diff of a dry run. */
 export interface HookSetupItem {
   agent: "claude_code" | "codex" | "copilot" | "gemini" | "opencode";
+  part?: "hooks" | "mcp";
   path?: string;
   outcome: "foreseen" | "installed" | "removed" | "skipped" | "unchanged" | "updated";
   note?: string;
@@ -2984,8 +2985,10 @@ export interface SetupAgentsArgs {
   agent?: Array<"claude_code" | "codex" | "copilot" | "gemini" | "opencode">;
   /** Your user settings, or the project in this directory. */
   scope?: "project" | "user";
-  /** Remove our hooks. */
+  /** Remove our hooks and the MCP server. */
   remove?: boolean;
+  /** Also register `visor mcp`, so that the agents can call our tools. */
+  mcp?: boolean;
   /** Also add an empty status line to Claude Code that reports cost and context. */
   status_line?: boolean;
   /** Do not ask for confirmation. */
@@ -3191,12 +3194,15 @@ export interface StatusArgs {
   state?: string | null;
   /** Only agents that need you. */
   needs_action?: boolean;
+  /** Only this pane: id, %id or session:window.pane. */
+  pane?: string | null;
   /** Sum up agents by this. */
   group_by?: "agent" | "session-name" | "target" | "target-session" | "window";
 }
 
-/** ``items`` are the agents that need a person, most urgent first, then longest waiting; those with ``needs_action``
-    cannot continue without one. ``requests`` are the open requests in the inbox. ``down`` are the sources that cannot
+/** ``items`` are the agents that need a person, most urgent first, then longest waiting, or with `--pane` the agent
+    of that pane; those with ``needs_action`` cannot continue without one.
+    ``requests`` are the open requests in the inbox. ``down`` are the sources that cannot
     be read. ``versions`` are the running programs. */
 export interface StatusReport {
   schema_version?: number;

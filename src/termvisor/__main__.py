@@ -10,7 +10,7 @@ import sys
 from termvisor.frontends.cli import fast_client
 from termvisor.protocol import command_protocol
 
-LOCAL_COMMANDS = ("up", "down", "demo", "daemon")
+LOCAL_COMMANDS = ("up", "down", "demo", "daemon", "mcp")
 """Commands that manage the daemon itself; all others are operations."""
 STATUS_LINE_COMMAND = "tmux-status"
 """Run by tmux every few seconds, so it never starts the daemon and prints nothing if none is running."""
@@ -30,6 +30,10 @@ def _dispatch(argv: list[str]) -> int:
         from termvisor.daemon import main as foreground
 
         return foreground.run()
+    if argv[:1] == ["mcp"] and (tools := _read_tools_option(argv[1:])):
+        from termvisor.frontends.mcp import bridge
+
+        return bridge.run_bridge(tools)
     if argv and (argv[0] in LOCAL_COMMANDS or _is_interactive_view(argv)):
         from termvisor.frontends.cli import local_commands
 
@@ -45,6 +49,15 @@ def _dispatch(argv: list[str]) -> int:
     from termvisor.frontends.cli import fallback
 
     return fallback.run_without_daemon(request, status)
+
+
+def _read_tools_option(words: list[str]) -> str:
+    """Return the value of `--tools`, or its default; empty if other words need the parser of options."""
+    if not words:
+        return "core"
+    if len(words) == 2 and words[0] == "--tools":
+        return words[1]
+    return words[0].removeprefix("--tools=") if len(words) == 1 and words[0].startswith("--tools=") else ""
 
 
 def _is_interactive_view(argv: list[str]) -> bool:

@@ -28,7 +28,7 @@ from termvisor.actions.undo import is_undone, verify_input_cleared
 from termvisor.clock import NS, Clock, format_timestamp
 from termvisor.errors import ErrorDetail, Refused, VisorError
 from termvisor.log import get_logger
-from termvisor.model.action.action import Action, Actor, AnswerAgent, SendText, find_checked_pane
+from termvisor.model.action.action import Action, Actor, AnswerAgent, AnswerDialog, SendText, find_checked_pane
 from termvisor.model.action.approval import ApprovalOutcome, Verdict, VerdictReason, combine_reasons
 from termvisor.model.action.outcome import DeliveryRecord, Outcome
 from termvisor.model.action.preconditions import Preconditions
@@ -253,7 +253,8 @@ class Gate:
 
 
 def _require_approval(decision: PolicyDecision, actor: Actor, preconditions: Preconditions) -> PolicyDecision:
-    """Add a `require approval` reason if the caller asks for it, or asserts what only a person can see.
+    """Add a `require approval` reason if the caller asks for it, asserts what only a person can see, or is a model that
+    answers an agent's dialog.
 
     It cannot override a denial.
     """
@@ -261,6 +262,10 @@ def _require_approval(decision: PolicyDecision, actor: Actor, preconditions: Pre
         reason = VerdictReason("default", "asked_for", "ask", "the caller is configured to require approval")
     elif isinstance(decision.action, SendText) and decision.action.at_prompt and actor.kind != "human":
         reason = VerdictReason("default", "asserted_prompt", "ask", "a program asserts that a shell is at its prompt")
+    elif isinstance(decision.action, AnswerDialog) and actor.kind == "mcp" and decision.action.choice != "deny":
+        reason = VerdictReason("default", "answers_dialog", "ask", "a model's answer to a dialog is an approval")
+        # No grant covers it: a person decides each time.
+        decision = replace(decision, capabilities=())
     else:
         return decision
     verdict = combine_reasons((*decision.verdict.reasons, reason), decision.verdict.retry_at)

@@ -118,7 +118,7 @@ class FakeServices(Services):
             retention_clock=absent,
         )
 
-    def bind_caller(self, actor: Actor) -> "FakeServices":
+    def bind_caller(self, actor: Actor, cause: str = "") -> "FakeServices":
         self.gate.actor = actor
         return self
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from typing import Any, Protocol, get_args
 
-from msgspec import Struct, UnsetType, convert
+from msgspec import Struct, UnsetType, ValidationError, convert
 
 from termvisor import __version__
 from termvisor.daemon.services.services import DaemonServices
@@ -20,12 +20,16 @@ from termvisor.model.action.action import CallerFace
 from termvisor.ops.api import dispatch
 from termvisor.ops.api.catalog import STREAM_OPERATIONS
 from termvisor.ops.api.operation import Operation
+from termvisor.ops.api.resource_updates import watch_resources
+from termvisor.ops.api.tool_calls import ToolAnswer, ToolCall, call_tool, parse_cause
 from termvisor.protocol import command_protocol, jsonrpc
 from termvisor.protocol.unix_socket import PeerProcess
 
 HEARTBEAT_INTERVAL_S = 2.0
 """A hook gives up after five times this interval without a frame."""
 _HOOK_COMMAND = "hook"
+CALL_TOOL, WATCH_RESOURCES = "call_tool", "watch_resources"
+"""Methods for bridges to models, beside the operations."""
 log = get_logger("daemon.requests")
 SendBytes = Callable[[bytes], Awaitable[None]]
 
@@ -43,6 +47,9 @@ class RequestHandler(Protocol):
         """Yield frames of the command protocol, ending with the exit status."""
 
     async def call_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> Any: ...
+
+    async def call_tool(self, params: dict[str, Any], peer: PeerProcess) -> Any:
+        """Run the call of a model; an error of the operation is part of the answer."""
 
     def stream_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> AsyncGenerator[Any, None]: ...
 
@@ -134,6 +141,8 @@ async def _run_rpc_method(
     if request.method == "shutdown":
         handler.stop(keep_recorder=request.params.get("keep_recorder") is True)
         return {"stopping": True, "pid": handler.get_hello().pid}
+    if request.method == CALL_TOOL:
+        return await handler.call_tool(request.params, caller.peer)
     if request.method in handler.get_hello().streams or request.params.get("follow") is True:
         return {"items": await _stream_items(caller, request, request_id, send)}
     return await handler.call_operation(request.method, request.params, caller.peer)
@@ -177,7 +186,7 @@ class OperationDispatcher:
     def __init__(self, services: DaemonServices, stop: Callable[[], None]):
         self._services, self._request_stop = services, stop
         self._hello = jsonrpc.DaemonHello(
-            __version__, command_protocol.PROTOCOL_VERSION, os.getpid(), STREAM_OPERATIONS
+            __version__, command_protocol.PROTOCOL_VERSION, os.getpid(), (*STREAM_OPERATIONS, WATCH_RESOURCES)
         )
 
     def get_hello(self) -> jsonrpc.DaemonHello:
@@ -204,10 +213,21 @@ class OperationDispatcher:
     async def call_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> Any:
         return await dispatch.call_operation(await self._bind_caller(_parse_face(peer.face), peer), name, params)
 
+    async def call_tool(self, params: dict[str, Any], peer: PeerProcess) -> ToolAnswer:
+        try:
+            call = convert(params, ToolCall)
+        except ValidationError as error:
+            raise BadRequest(f"call_tool: {error}") from error
+        actor = await self._services.callers.identify(_parse_face(peer.face), peer)
+        return await call_tool(self._services.bind_caller(actor, parse_cause(call.cause)), call)
+
     async def stream_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> AsyncGenerator[Any, None]:
         services = await self._bind_caller(_parse_face(peer.face), peer)
-        async for item in dispatch.stream_operation(services, name, params):
-            yield item
+        is_watch = name == WATCH_RESOURCES
+        stream = watch_resources(services) if is_watch else dispatch.stream_operation(services, name, params)
+        async with aclosing(stream) as items:
+            async for item in items:
+                yield item
 
     async def _bind_caller(self, face: CallerFace, peer: PeerProcess) -> DaemonServices:
         return self._services.bind_caller(await self._services.callers.identify(face, peer))

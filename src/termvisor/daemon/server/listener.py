@@ -129,6 +129,9 @@ class OverloadHandler:
     async def call_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> Any:
         raise self._build_overload_error()
 
+    async def call_tool(self, params: dict[str, Any], peer: PeerProcess) -> Any:
+        raise self._build_overload_error()
+
     async def stream_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> AsyncGenerator[Any, None]:
         raise self._build_overload_error()
         yield None

@@ -1,9 +1,11 @@
 """Serve the gate to one caller: actions, approvals, the audit log and reservations under the caller's identity."""
 
+import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from termvisor.actions.approvals import ApprovalQueue
 from termvisor.actions.gate import Gate
@@ -51,14 +53,17 @@ class GateComponents(Struct):
 
 
 class GateService:
-    def __init__(self, gate_components: GateComponents, actor: Actor):
-        self._gate_components, self.actor = gate_components, actor
+    def __init__(self, gate_components: GateComponents, actor: Actor, cause: str = ""):
+        self._gate_components, self.actor, self._cause = gate_components, actor, cause
         self.approvals = ApprovalService(gate_components, actor)
         self.audit = AuditService(gate_components, actor)
         self.reservations = ReservationService(gate_components, actor)
 
     async def run(self, action: Action, preconditions: Preconditions) -> Outcome:
         """Execute an action. Raises Refused, NeedsApproval, StaleSnapshot or Conflict if nothing was executed."""
+        # One call may act more than once, and a client may repeat its ids.
+        if self._cause and not preconditions.correlation:
+            preconditions = replace(preconditions, correlation=f"{self._cause}.{os.urandom(8).hex()}")
         # The agent may also show the same request on its screen; the broker merges both into one approval request.
         if isinstance(action, AnswerAgent):
             return await self._gate_components.permission_broker.answer_hook(action, self.actor, preconditions)

@@ -30,6 +30,7 @@ class DaemonServices(Services):
     """All services of the daemon; `bind_caller` returns a copy with the gate of one caller."""
 
     _caller: Actor
+    _cause: str = ""
 
     def __init__(self, components: Components):
         self._components = components
@@ -49,13 +50,13 @@ class DaemonServices(Services):
         self.keeps_recorder = False
         """True if the recorder keeps running for the next daemon when this one stops."""
 
-    def bind_caller(self, actor: Actor) -> "DaemonServices":
-        """Return a copy of the services whose gate acts for ``actor``."""
+    def bind_caller(self, actor: Actor, cause: str = "") -> "DaemonServices":
+        """Return a copy of the services whose gate acts for ``actor``; ``cause`` begins its correlations."""
         # A shallow copy: all callers share the services, and only the gate depends on the caller.
         bound = copy(self)
         # The copy must not inherit the gate that another caller has already built.
         bound.__dict__.pop("gate", None)
-        bound._caller = actor
+        bound._caller, bound._cause = actor, cause
         return bound
 
     @cached_property
@@ -63,7 +64,7 @@ class DaemonServices(Services):
         """The gate of the bound caller, built on first use because most calls only read."""
         from termvisor.daemon.services.gate import GateService
 
-        return GateService(self.gate_components, self._locate_caller(self._caller))
+        return GateService(self.gate_components, self._locate_caller(self._caller), self._cause)
 
     @property
     def gate_components(self) -> "GateComponents":

@@ -1,21 +1,33 @@
 """Declare and run the commands that the client itself executes: `up`, `down`, `demo`, `daemon`, terminal commands."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest, VisorError
 from termvisor.frontends.cli import attach, daemon_commands
 from termvisor.frontends.cli.attach import run_next
 from termvisor.frontends.cli.config_editor import run_config_edit
 from termvisor.frontends.cli.fast_client import write_all
+from termvisor.frontends.mcp.bridge import run_bridge
 from termvisor.frontends.tui.player import player
 from termvisor.ops.agents.next import NextArgs
 from termvisor.ops.api.arguments import describe_arguments, parse_arguments, render_usage
 from termvisor.ops.config.config_edit import ConfigEditArgs
 from termvisor.ops.history.replay import ReplayArgs
 from termvisor.ops.panes.attach import AttachArgs
+
+
+class McpCommandArgs(Struct, frozen=True, kw_only=True):
+    tools: Annotated[
+        str, Meta(description="Tools to offer: core, read, all, or names; comma-separated.", min_length=1)
+    ] = "core"
+
+
+def run_mcp(args: McpCommandArgs) -> int:
+    """Serve a client until it closes stdin."""
+    return run_bridge(args.tools)
 
 
 class LocalCommand(Struct, frozen=True):
@@ -43,6 +55,7 @@ LOCAL_COMMANDS = {
         daemon_commands.run_daemon,
         "Start, stop or restart the daemon, or show its status.",
     ),
+    "mcp": LocalCommand(McpCommandArgs, run_mcp, "Serve tools to a model over stdin and stdout (MCP)."),
 }
 
 TERMINAL_COMMANDS = {

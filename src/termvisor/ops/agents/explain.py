@@ -17,7 +17,7 @@ from termvisor.model.event import Scalar
 from termvisor.model.ids import SignalId
 from termvisor.model.terminal.pane import PaneView
 from termvisor.ops.agents import _agent_row
-from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.operation import CLI_FACES, Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneIdentity, resolve_pane
 from termvisor.ops.render.action_text import redact_fields
@@ -54,13 +54,22 @@ class ExplainArgs(Struct, frozen=True, kw_only=True):
     pane: Annotated[str | None, Meta(description="The pane; any reference.", extra={"positional": "one"})] = None
     file: Annotated[
         str | None,
-        Meta(description="Explain this recording instead of a pane; needs no daemon.", extra={"is_path": True}),
+        Meta(
+            description="Explain this recording instead of a pane; needs no daemon.",
+            extra={"is_path": True, "faces": CLI_FACES},
+        ),
     ] = None
     at: Annotated[
         str | None,
-        Meta(description="With --file: the instant, as time since its start (90s) or ISO 8601; default: its end."),
+        Meta(
+            description="With --file: the instant, as time since its start (90s) or ISO 8601; default: its end.",
+            extra={"faces": CLI_FACES},
+        ),
     ] = None
-    agent: Annotated[str | None, Meta(description="With --file: the agent, if the recording does not name it.")] = None
+    agent: Annotated[
+        str | None,
+        Meta(description="With --file: the agent, if the recording does not name it.", extra={"faces": CLI_FACES}),
+    ] = None
 
 
 class EvidenceItem(Struct, frozen=True, kw_only=True):
@@ -338,6 +347,7 @@ what would change the state, with the time if a timeout would. A pane without an
 together with the earlier moments of its run in the same directory, or a cast that `visor export --cast` wrote, which
 holds screens only. `--at` chooses an instant before its end; past the end the last screen is taken to stay.""",
     run=run,
+    shows_pane_text=True,
     render_text=render_text,
     local_option="--file",
     exit_statuses=((4, "Pane not found, or no agent in it."),),

@@ -102,6 +102,7 @@ OP = Operation(
 has waited longest. `--go` attaches like `visor attach`: checked by the policy and logged, and a terminal that already
 shows the same tmux server switches to the pane. `-q` prints only the pane's number, and nothing if no agent waits.""",
     run=run,
+    shows_pane_text=True,
     render_text=render_text,
     build_request=build_request,
     effect="change",

@@ -15,6 +15,7 @@ from termvisor.ops.agents.list_sources import SourceItem, build_source_item
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes import _rollup
+from termvisor.ops.panes._pane_reference import PaneFilter
 from termvisor.ops.render.results import BaseListing, copy_fields, count_values
 from termvisor.ops.render.table import TableColumn, render_table
 from termvisor.ops.render.text import RenderOptions, format_age, pluralize, sanitize
@@ -28,6 +29,7 @@ _UNPROVEN_STATUSES = ("unseen", "unknown", "between_recorded")
 class StatusArgs(_pane_agents.AgentFilterArgs, frozen=True, kw_only=True):
     """Choose agents and how to group them."""
 
+    pane: PaneFilter = None
     group_by: Annotated[_rollup.Grouping, Meta(description="Sum up agents by this.")] = "target-session"
 
 
@@ -61,8 +63,9 @@ class OpenRequestItem(Struct, frozen=True, kw_only=True):
 
 
 class StatusReport(BaseListing, frozen=True, kw_only=True):
-    """``items`` are the agents that need a person, most urgent first, then longest waiting; those with ``needs_action``
-    cannot continue without one. ``requests`` are the open requests in the inbox. ``down`` are the sources that cannot
+    """``items`` are the agents that need a person, most urgent first, then longest waiting, or with `--pane` the agent
+    of that pane; those with ``needs_action`` cannot continue without one.
+    ``requests`` are the open requests in the inbox. ``down`` are the sources that cannot
     be read. ``versions`` are the running programs.
     """
 
@@ -77,10 +80,11 @@ class StatusReport(BaseListing, frozen=True, kw_only=True):
 
 
 async def run(services: Services, args: StatusArgs) -> StatusReport:
-    filters = _pane_agents.collect_agent_filters(args)
+    filters = _pane_agents.collect_agent_filters(args, pane=args.pane)
     members, now = await _pane_agents.select_panes_with_agents(services, filters), services.clock.now()
     with_agent = [member for member in members if member.view is not None]
-    waiting = _pane_agents.list_agents_needing_action(with_agent)
+    # Who names a pane asks about its agent, whether it needs a person or not.
+    waiting = with_agent if args.pane else _pane_agents.list_agents_needing_action(with_agent)
     summary = StatusSummary(
         panes=len(members),
         by_target=count_values(member.pane.instance.server.target for member in with_agent),
@@ -215,7 +219,8 @@ def _append_omitted_count(rows: str, count: int) -> list[str]:
 def _format_unblocked_agent(agent_row: _agent_row.AgentRow) -> str:
     """Format as `4 codex has finished (2m ago)`."""
     details = ", ".join([*_agent_row.list_flag_labels(agent_row.flags), f"{format_age(agent_row.state_age)} ago"])
-    return sanitize(f"{agent_row.identity.id} {agent_row.agent} {format_need(agent_row)} ({details})")
+    need = format_need(agent_row) or f"is {(agent_row.state or 'unknown').replace('_', ' ')}"
+    return sanitize(f"{agent_row.identity.id} {agent_row.agent} {need} ({details})")
 
 
 def _format_version(item: AgentVersionItem) -> str:
@@ -239,6 +244,7 @@ waiting; those that have finished or wait for a usage limit; totals by session; 
 recorded; and sources that are down. Sessions of the same name on two servers are listed apart; `--group-by
 session-name` merges them.""",
     run=run,
+    shows_pane_text=True,
     render_text=render_text,
     examples=(
         OperationExample("status", "all agents"),

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from termvisor.errors import BadRequest
+from termvisor.model.action.action import CallerFace
 from termvisor.model.did_you_mean import find_close_matches
 from termvisor.ops.render.text import OutputFormat
 
@@ -61,6 +62,14 @@ class CommandArgument(Struct, frozen=True, kw_only=True):
     flags: tuple[str, ...]
     value_kind: str = ""
     """Kind of value, for completion: `pane`, `path`, `setting`, `event` or empty."""
+    form_doc: str = ""
+    """The description where there is no command line."""
+    faces: tuple[CallerFace, ...] = ()
+    """The interfaces that show it; empty means all."""
+
+    def is_shown_by(self, face: CallerFace) -> bool:
+        """Return True if the forms and schemas of this interface have the argument."""
+        return not self.faces or face in self.faces
 
     @property
     def is_switch(self) -> bool:
@@ -97,6 +106,8 @@ def _build_argument(field: msgspec.structs.FieldInfo, hint: Any) -> CommandArgum
         default=field.default,
         doc=meta.description or "",
         flags=(*long, *extra.get("short", ())),
+        form_doc=extra.get("form_doc", meta.description or ""),
+        faces=extra.get("faces", ()),
         value_kind="path" if extra.get("is_path") else extra.get("names", "pane" if field.name == "pane" else ""),
     )
 

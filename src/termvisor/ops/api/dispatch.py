@@ -35,7 +35,9 @@ __all__ = [
     "call_operation",
     "dispatch_command_line",
     "find_operation",
+    "iterate_items",
     "render_wrapped",
+    "run_operation",
     "stream_operation",
 ]
 
@@ -173,7 +175,7 @@ class _CommandReply:
                     yield chunk
             yield 0
         else:
-            result = await _run_operation(op, self._services, args)
+            result = await run_operation(op, self._services, args)
             yield self._render_result(op, result, args)
             yield op.get_exit_status(result)
 
@@ -243,7 +245,7 @@ class _CommandReply:
     async def _render_stream(self, op: Operation, args: Struct) -> AsyncGenerator[bytes, None]:
         """Yield rendered items; buffer them unless the stream is live."""
         buffer, options = bytearray(), self._build_render_options(args)
-        async with aclosing(_iterate_items(op, self._services, args)) as items:
+        async with aclosing(iterate_items(op, self._services, args)) as items:
             async for item in items:
                 if self._is_json:
                     buffer += envelope.encode_json_line(self._choose_fields(op, item))
@@ -310,7 +312,7 @@ async def call_operation(services: Services, name: str, params: dict[str, Any]) 
     if op.is_stream_for(args):
         raise BadRequest(f"{op.name} is a stream", hint="Request it as a stream.")
     await authorize_changes(op, services, args)
-    return await _run_operation(op, services, args)
+    return await run_operation(op, services, args)
 
 
 async def stream_operation(services: Services, name: str, params: dict[str, Any]) -> AsyncGenerator[Struct, None]:
@@ -319,18 +321,20 @@ async def stream_operation(services: Services, name: str, params: dict[str, Any]
     args = arguments.convert_arguments(op.args_type, params)
     await authorize_changes(op, services, args)
     if not op.is_stream_for(args):
-        yield await _run_operation(op, services, args)
+        yield await run_operation(op, services, args)
         return
-    async with aclosing(_iterate_items(op, services, args)) as items:
+    async with aclosing(iterate_items(op, services, args)) as items:
         async for item in items:
             yield item
 
 
-async def _run_operation(op: Operation, services: Services, args: Struct) -> Struct:
+async def run_operation(op: Operation, services: Services, args: Struct) -> Struct:
+    """Run an operation that is not a stream; its changes are authorized already."""
     return cast(Struct, await cast(Awaitable[Any], op.run(services, args)))
 
 
-def _iterate_items(op: Operation, services: Services, args: Struct) -> AsyncGenerator[Struct, None]:
+def iterate_items(op: Operation, services: Services, args: Struct) -> AsyncGenerator[Struct, None]:
+    """Yield the items of a stream; its changes are authorized already."""
     return cast(AsyncGenerator[Struct, None], (op.follow or op.run)(services, args))
 
 

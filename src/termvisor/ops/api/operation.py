@@ -10,8 +10,13 @@ from typing import Any, Literal, get_args
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
+from termvisor.model.action.action import CallerFace
 from termvisor.ops.render.text import RenderOptions
 
+CLI_FACES: tuple[CallerFace, ...] = ("cli",)
+"""Mark of an argument that exists only on a command line: `Meta(extra={"faces": CLI_FACES})`."""
+PROGRAM_FACES: tuple[CallerFace, ...] = ("cli", "tui", "robot", "python")
+"""Mark of an argument that models do not need."""
 OperationEffect = Literal["read", "change", "local"]
 """`local` operations run in the client's process, without a daemon."""
 
@@ -53,6 +58,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     that change settings, files or records themselves."""
     is_verbatim: bool = False
     """The text is captured output or a file, so its lines are never folded to the width of a terminal."""
+    shows_pane_text: bool = False
+    """The result contains text that programs in panes printed or chose, which models must take for data."""
     is_writing_file: Callable[[Any], bool] = lambda _args: False
     """Return True if the operation itself writes the file named by ``args.output``."""
     accepts_text_input: bool = False
@@ -105,6 +112,7 @@ CLI_ONLY_COMMANDS = (
     ("demo", "Start a private tmux server with example panes."),
     ("daemon", "Start, stop, restart or inspect the daemon."),
     ("robot", "Run a command with JSON output, for programs."),
+    ("mcp", "Serve tools to a model over stdin and stdout (MCP)."),
 )
 """Commands that are not operations: they start and stop the processes that operations need."""
 
@@ -113,5 +121,6 @@ CLI_ONLY_WORDS = {
     "down": (),
     "demo": ("start", "stop"),
     "daemon": ("start", "stop", "restart", "status", "--foreground"),
+    "mcp": ("--tools",),
 }
 """Words that may follow these commands, for completion; a test compares them with the parsers."""

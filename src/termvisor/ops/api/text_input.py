@@ -9,15 +9,19 @@ from typing import Annotated, TypeVar
 from msgspec import Meta, Struct, structs
 
 from termvisor.errors import BadRequest
+from termvisor.ops.api.operation import CLI_FACES
 
 MAX_TEXT_BYTES = 1 << 20
 """Maximum size of a text."""
 STDIN_PATH = "-"
 S = TypeVar("S", bound=Struct)
 
-StdinFlag = Annotated[bool, Meta(description="Read the text from stdin; same as `-` as text.")]
+StdinFlag = Annotated[
+    bool, Meta(description="Read the text from stdin; same as `-` as text.", extra={"faces": CLI_FACES})
+]
 TextFileOption = Annotated[
-    str | None, Meta(description="Read the text from this file; `-` for stdin.", extra={"is_path": True})
+    str | None,
+    Meta(description="Read the text from this file; `-` for stdin.", extra={"is_path": True, "faces": CLI_FACES}),
 ]
 
 

@@ -139,6 +139,7 @@ and `visor deny` answer it. `visor inbox 12` shows all of request 12. A request 
 long as the dialog is shown; an answer at the pane or the agent's exit closes it, with that outcome. Other requests are
 denied when they expire. `--wait` returns as soon as there is one.""",
     run=run,
+    shows_pane_text=True,
     render_text=render_text,
     examples=(
         OperationExample("inbox", "the open requests"),

@@ -233,6 +233,7 @@ followed from it: the correlation of a run is that of its event, and those of it
 `--follow` keeps printing new entries until interrupted; in JSON each batch is one object per line. Each has a `cursor`:
 after an interruption, resume with `--follow --after` and no entry is lost or repeated.""",
     run=run,
+    shows_pane_text=True,
     follow=follow,
     is_live=True,
     render_text=render_text,

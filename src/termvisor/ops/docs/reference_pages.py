@@ -22,6 +22,7 @@ from termvisor.model.event import EVENT_KINDS, EVENT_TYPES
 from termvisor.ops.api import catalog, schema
 from termvisor.ops.api.arguments import GLOBAL_OPTIONS_HELP, describe_arguments, render_usage
 from termvisor.ops.api.operation import Operation
+from termvisor.ops.api.tool_catalog import build_tool_list
 from termvisor.ops.config._settings import format_place
 from termvisor.ops.docs.typescript import render_types
 from termvisor.ops.panes.list_gaps import GAP_CAUSE_TEXTS
@@ -30,6 +31,8 @@ from termvisor.settings import list_settings
 from termvisor.settings_file.toml_document import format_toml_value
 
 GENERATED_DIRS = ("docs/reference", "docs/json-schema")
+TOOL_LIST_PATH = "src/termvisor/frontends/mcp/tools.json"
+"""What `visor mcp` offers, so that it need not import the operations."""
 _RELOAD_COMMAND = "visor config reload"
 _EFFECT_TEXTS = {"read": "Read-only.", "change": "Changes something.", "local": "Runs in the client, without a daemon."}
 
@@ -51,6 +54,7 @@ def build_pages() -> dict[str, str]:
     pages["docs/json-schema/policy_hook.output.json"] = _encode_json(
         schema.build_schema(HookReply, "policy_hook.output")
     )
+    pages[TOOL_LIST_PATH] = _encode_json(build_tool_list())
     pages["docs/json-schema/envelope.json"] = _encode_json(schema.build_envelope_schema())
     pages["docs/json-schema/types.d.ts"] = render_types(ops)
     return pages

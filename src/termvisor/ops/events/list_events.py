@@ -203,6 +203,7 @@ events mute` mutes its rule or type, `visor explain event:<cursor>` explains it.
 With `--wait`, a call that finds nothing returns as soon as a matching event is stored: pass the `cursor` of the last
 answer to wait for what comes after it.""",
     run=run,
+    shows_pane_text=True,
     render_text=render_text,
     examples=(
         OperationExample("events", "the newest 20"),

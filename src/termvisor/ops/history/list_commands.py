@@ -111,6 +111,7 @@ OP = Operation(
 capture ended. Any program can print marks: `is_proven` is true only if they carried our nonce. `get-text <pane>
 --command <id>` shows the output of a command.""",
     run=run,
+    shows_pane_text=True,
     render_text=render_text,
     examples=(
         OperationExample("commands", "list the newest commands of all panes"),

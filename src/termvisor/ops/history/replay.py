@@ -91,6 +91,7 @@ between full idle time and at most 2 s, `q` quits. For programs each screen is o
 at `--speed`. Secrets are redacted, and only text and colours of the recording reach your terminal. `note` reports
 output that was not captured.""",
     run=run,
+    shows_pane_text=True,
     render_text=render_text,
     is_verbatim=True,
     is_stream=True,

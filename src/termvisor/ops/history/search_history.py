@@ -227,6 +227,7 @@ a hit has the id of its stored screen, for `get-screen <pane> --at <screen>`, an
 seen; `since:` and `until:` then select rows that were visible in that period. `source:transcript` searches the
 conversations that agents store, by `role:user` and `role:assistant`; results of tools are not included.""",
     run=run,
+    shows_pane_text=True,
     render_text=render_text,
     get_hint=get_hint,
     get_exit_status=lambda result: 0 if result.items else 1,

@@ -16,7 +16,7 @@ from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.agent.state import PRECEDENCE
 from termvisor.model.terminal.pane import ActivityKind, PaneView
 from termvisor.ops.agents._pane_agents import parse_state_names
-from termvisor.ops.api.operation import Operation
+from termvisor.ops.api.operation import CLI_FACES, PROGRAM_FACES, Operation
 from termvisor.ops.api.services import Services
 from termvisor.ops.approvals import _approval_item
 from termvisor.ops.panes._pane_reference import PaneIdentity, identify_pane, resolve_pane
@@ -58,20 +58,34 @@ class ActionArgs(Struct, frozen=True, kw_only=True):
     dry_run: Annotated[bool, Meta(description="Say what the call would do, and its exit status; execute nothing.")] = (
         False
     )
-    yes: Annotated[bool, Meta(description="Approve the action, if it requires approval (terminal only).")] = False
+    yes: Annotated[
+        bool,
+        Meta(description="Approve the action, if it requires approval (terminal only).", extra={"faces": CLI_FACES}),
+    ] = False
     yes_for_session: Annotated[
         bool,
-        Meta(description="Like --yes, and for eight hours also what the request names: programs, folders, hosts."),
+        Meta(
+            description="Like --yes, and for eight hours also what the request names: programs, folders, hosts.",
+            extra={"faces": CLI_FACES},
+        ),
     ] = False
     owner: Annotated[str, Meta(description="Owner of the reservation to act under; default: you.")] = ""
     override_reservation: Annotated[
-        bool, Meta(description="Act although another caller reserved the pane (terminal only); logged.")
+        bool,
+        Meta(
+            description="Act although another caller reserved the pane (terminal only); logged.",
+            extra={"faces": CLI_FACES},
+        ),
     ] = False
     wait_answer_secs: Annotated[
         float, Meta(description="Wait this many seconds for approval, if required.", ge=0, le=86_400)
     ] = 0.0
     force_stale: Annotated[
-        bool, Meta(description="Execute even if the pane's state is outdated or incomplete; logged.")
+        bool,
+        Meta(
+            description="Execute even if the pane's state is outdated or incomplete; logged.",
+            extra={"faces": PROGRAM_FACES},
+        ),
     ] = False
 
 

@@ -33,7 +33,11 @@ class SendTextArgs(_action_operation.PreconditionArgs, frozen=True, kw_only=True
 
     pane: PaneReference
     text: Annotated[
-        str, Meta(description="The text (all remaining words); `-` reads it from stdin.", extra={"positional": "rest"})
+        str,
+        Meta(
+            description="The text (all remaining words); `-` reads it from stdin.",
+            extra={"positional": "rest", "form_doc": "The text."},
+        ),
     ] = ""
     stdin: StdinFlag = False
     file: TextFileOption = None
@@ -237,6 +241,7 @@ the final newline is dropped. Text of several lines is sent only to programs tha
 
 If approval is required, a user at a terminal can approve once or for the session, edit the text, or deny.""",
     run=run,
+    shows_pane_text=True,
     render_text=render_text,
     build_request=build_request,
     effect="change",

@@ -115,6 +115,7 @@ scrolled output use `get-text`. `--at` shows the last screen stored at or before
 full-screen programs are stored each time a new row appears; the row in which users type is omitted. `visor replay`
 renders every moment from the recorded bytes.""",
     run=run,
+    shows_pane_text=True,
     render_text=render_text,
     is_verbatim=True,
     examples=(

@@ -10,7 +10,7 @@ from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.terminal.command import ShellCommand
 from termvisor.model.terminal.output import Gap, GapCause, Line, LinePosition
 from termvisor.model.terminal.pane import PaneView
-from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.operation import PROGRAM_FACES, Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.history._shell_command import CommandFacts, build_command_facts, read_command_output, resolve_command
 from termvisor.ops.input import _action_operation
@@ -41,7 +41,9 @@ class GetTextArgs(Struct, frozen=True, kw_only=True):
     command: Annotated[
         str | None, Meta(description="Only the output of one command: `last` or an id from list-commands.")
     ] = None
-    numbers: Annotated[bool, Meta(description="Also return each line with its number and time.")] = False
+    numbers: Annotated[
+        bool, Meta(description="Also return each line with its number and time.", extra={"faces": PROGRAM_FACES})
+    ] = False
     escapes: Annotated[
         bool, Meta(description="Keep colours: the last lines as tmux shows them, because stored text has none.")
     ] = False
@@ -270,6 +272,7 @@ first; if one does not hold, nothing is returned. `view-output` is the same comm
 `--command` selects the output of one command, from its first line; page through it with `--limit` and `--since`.
 `lines_gone` counts its lines deleted by retention. `last` is the command that started last, running or not.""",
     run=run,
+    shows_pane_text=True,
     render_text=render_text,
     is_verbatim=True,
     get_hint=get_hint,

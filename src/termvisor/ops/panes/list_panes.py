@@ -248,6 +248,7 @@ A pane with an agent shows the agent's `state`, its age, and a `!` if a person i
 evidence. A state that is not known is `unknown` with a `reason`, never `idle`. A pane without an agent shows its
 `activity`, which is derived from shell marks and the output stream, never from text that looks like a prompt.""",
     run=run,
+    shows_pane_text=True,
     render_text=render_text,
     examples=(
         OperationExample("list-panes", "list all panes"),

@@ -135,6 +135,7 @@ OP = Operation(
 important state among the agents. Sessions of the same name on two servers are listed separately, unless
 `--group-by session-name` merges them.""",
     run=run,
+    shows_pane_text=True,
     render_text=render_text,
     examples=(
         OperationExample("list-sessions", "list all sessions"),

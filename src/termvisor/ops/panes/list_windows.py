@@ -109,6 +109,7 @@ OP = Operation(
     doc="""A window is listed under each session that contains it; `panes` has the ids of its panes. `top_state` is the
 most important state among its agents.""",
     run=run,
+    shows_pane_text=True,
     render_text=render_text,
     examples=(
         OperationExample("list-windows", "list all windows"),

@@ -273,6 +273,7 @@ started yet is awaited; one that exits first is `agent_not_found`.
 
 A pane that closes first is `pane_not_found`, a timeout is `timeout`; both have the cursor to continue from.""",
     run=run,
+    shows_pane_text=True,
     render_text=render_text,
     exit_statuses=(
         (0, "The condition was met; the status of a command is in `command.exit_code`."),

@@ -20,7 +20,11 @@ class RulesTestArgs(LenientTextInput, Struct, frozen=True, kw_only=True):
     """The text, and the rules to test."""
 
     text: Annotated[
-        str, Meta(description="The text; all further words. `-` reads it from stdin.", extra={"positional": "rest"})
+        str,
+        Meta(
+            description="The text; all further words. `-` reads it from stdin.",
+            extra={"positional": "rest", "form_doc": "The text."},
+        ),
     ] = ""
     stdin: StdinFlag = False
     file: TextFileOption = None

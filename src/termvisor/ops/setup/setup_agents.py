@@ -1,21 +1,21 @@
-"""The operation `setup_agents`: install our hooks into the settings of agents, or remove them."""
+"""The operation `setup_agents`: install hooks and the MCP server into the settings of agents, or remove them."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from termvisor.errors import ConfirmationRequired
+from termvisor.errors import ConfigError, ConfirmationRequired
 from termvisor.model.action.action import WriteFile
 from termvisor.model.agent.hooks import HookedAgent, HookScope
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.text import RenderOptions, sanitize, sanitize_lines
 from termvisor.settings import get_environment
-from termvisor.setup import agent_settings, hook_script, user_file
+from termvisor.setup import agent_settings, hook_script, mcp_registration, user_file
 from termvisor.setup.user_file import FileChange, format_diff
 
 HookSetupOutcome = Literal["installed", "updated", "removed", "unchanged", "skipped", "foreseen"]
@@ -33,7 +33,8 @@ class SetupAgentsArgs(Struct, frozen=True, kw_only=True):
         tuple[HookedAgent, ...], Meta(description="Only this agent; repeatable. Default: all installed agents.")
     ] = ()
     scope: Annotated[HookScope, Meta(description="Your user settings, or the project in this directory.")] = "user"
-    remove: Annotated[bool, Meta(description="Remove our hooks.")] = False
+    remove: Annotated[bool, Meta(description="Remove our hooks and the MCP server.")] = False
+    mcp: Annotated[bool, Meta(description="Also register `visor mcp`, so that the agents can call our tools.")] = False
     status_line: Annotated[
         bool, Meta(description="Also add an empty status line to Claude Code that reports cost and context.")
     ] = False
@@ -45,6 +46,7 @@ class HookSetupItem(Struct, frozen=True, kw_only=True):
     """``kept`` is the path of the backup, ``change`` the diff of a dry run."""
 
     agent: HookedAgent
+    part: Literal["hooks", "mcp"] = "hooks"
     path: str
     outcome: HookSetupOutcome
     note: str = ""
@@ -80,21 +82,106 @@ async def run(services: Services, args: SetupAgentsArgs) -> SetupAgentsResult:
         searched = {agent: agent_settings.get_settings_folder(agent, environ) for agent in agent_settings.HOOKED_AGENTS}
         return SetupAgentsResult(script=paths.hook_file, items=(), searched=searched)
     # All files are planned before the first one is written: an invalid one stops the whole setup.
-    plans = [_plan_file(replace(file, wants_status=args.status_line), args.remove) for file in files]
-    diff = "\n".join(format_diff(plan.change) for plan in plans if not plan.change.is_empty)
+    plans, registrations = _plan_changes(args, environ, files)
+    both: list[_HookPlan | _RegistrationPlan] = [*plans, *registrations]
+    diff = "\n".join(format_diff(plan.change) for plan in both if not plan.change.is_empty)
     if args.dry_run:
-        return SetupAgentsResult(script=paths.hook_file, items=tuple(map(_preview_plan, plans)))
+        items = (*map(_preview_plan, plans), *map(_preview_registration, registrations))
+        return SetupAgentsResult(script=paths.hook_file, items=items)
     if diff and not args.yes:
-        raise ConfirmationRequired(f"change {_describe_changed_files(plans)}?", shown=diff)
+        raise ConfirmationRequired(f"change {_describe_changed_files(both)}?", shown=diff)
     # Written before the settings, because an agent that reloads them immediately must find the script.
     if not args.remove and any(not plan.file.skip_reason for plan in plans):
         hook_script.install(paths)
-    apply_plan = _remove_hooks if args.remove else _install_hooks
-    return SetupAgentsResult(script=paths.hook_file, items=tuple(map(apply_plan, plans)))
+    if args.remove:
+        registered = [_apply_registration(plan, is_removal=True) for plan in registrations]
+        hooked = list(map(_remove_hooks, plans))
+    else:
+        hooked = list(map(_install_hooks, plans))
+        registered = [_apply_registration(plan, is_removal=False) for plan in registrations]
+    return SetupAgentsResult(script=paths.hook_file, items=(*hooked, *registered))
 
 
-def _plan_file(file: agent_settings.AgentSettingsFile, is_removal: bool) -> _HookPlan:
+class _RegistrationPlan(Struct, frozen=True):
+    agent: HookedAgent
+    change: FileChange
+    note: str = ""
+
+
+def _plan_changes(
+    args: SetupAgentsArgs, environ: Mapping[str, str], files: Sequence[agent_settings.AgentSettingsFile]
+) -> tuple[list[_HookPlan], list[_RegistrationPlan]]:
+    """Plan the hooks and, last in and first out, the MCP servers.
+
+    Gemini has both in one file, so each plan starts with the content that the one before it leaves.
+    """
+    agents = [file.agent for file in files]
+    wanted = [replace(file, wants_status=args.status_line) for file in files]
+    if args.remove:
+        registrations = _plan_registrations(args, environ, agents, {})
+        contents = {plan.change.path: plan.change.after for plan in registrations}
+        return [_plan_file(file, True, contents) for file in wanted], registrations
+    plans = [_plan_file(file, False, {}) for file in wanted]
+    return plans, _plan_registrations(args, environ, agents, {plan.change.path: plan.change.after for plan in plans})
+
+
+def _plan_registrations(
+    args: SetupAgentsArgs,
+    environ: Mapping[str, str],
+    agents: Sequence[HookedAgent],
+    contents: Mapping[str, bytes | None],
+) -> list[_RegistrationPlan]:
+    """Plan the MCP server of each agent; ``contents`` are files as earlier plans leave them."""
+    plans: list[_RegistrationPlan] = []
+    for agent in agents if args.mcp or args.remove else ():
+        file = mcp_registration.build_server_file(agent, environ, args.scope, os.getcwd())
+        before = contents[file.path] if file.path in contents else user_file.read_user_file(file.path)
+        # A project's file of Claude Code and Copilot is the same.
+        before = next((plan.change.after for plan in reversed(plans) if plan.change.path == file.path), before)
+        try:
+            plans.append(_plan_registration(file, before, args.remove))
+        except ConfigError as error:
+            # A file that only its agent uses must not prevent the removal of hooks.
+            if not args.remove:
+                raise
+            plans.append(_RegistrationPlan(agent, FileChange(file.path, before, before), error.message))
+    # Without a registration there is nothing to say about its removal.
+    return [plan for plan in plans if not (args.remove and plan.change.is_empty and not plan.note)]
+
+
+def _plan_registration(
+    file: mcp_registration.McpServerFile, before: bytes | None, is_removal: bool
+) -> _RegistrationPlan:
+    change = mcp_registration.remove_server if is_removal else mcp_registration.add_server
+    plan = _RegistrationPlan(file.agent, FileChange(file.path, before, change(file, before)))
+    if not is_removal or not plan.change.is_empty or not mcp_registration.has_server(file, before):
+        return plan
+    return replace(plan, note="A server of this name is not ours and is kept.")
+
+
+def _preview_registration(plan: _RegistrationPlan) -> HookSetupItem:
+    outcome: HookSetupOutcome = "unchanged" if plan.change.is_empty else "foreseen"
+    return _build_registration_item(plan, outcome, format_diff(plan.change))
+
+
+def _apply_registration(plan: _RegistrationPlan, *, is_removal: bool) -> HookSetupItem:
+    if plan.change.is_empty:
+        return _build_registration_item(plan, "unchanged")
+    user_file.replace_user_file(plan.change.path, plan.change.after, hint=_WRITE_ERROR_HINT)
+    return _build_registration_item(plan, "removed" if is_removal else "installed")
+
+
+def _build_registration_item(plan: _RegistrationPlan, outcome: HookSetupOutcome, change: str = "") -> HookSetupItem:
+    return HookSetupItem(
+        agent=plan.agent, part="mcp", path=plan.change.path, outcome=outcome, note=plan.note, change=change
+    )
+
+
+def _plan_file(
+    file: agent_settings.AgentSettingsFile, is_removal: bool, contents: Mapping[str, bytes | None]
+) -> _HookPlan:
     before, backup_data = agent_settings.read_with_backup(file)
+    before = contents.get(file.path, before)
     return _HookPlan(
         file=file,
         change=FileChange(file.path, before, _compute_new_content(file, before, backup_data, is_removal)),
@@ -162,8 +249,8 @@ def _build_item(
     return HookSetupItem(agent=file.agent, path=file.path, outcome=outcome, note=note, kept=backup_path, change=change)
 
 
-def _describe_changed_files(plans: Sequence[_HookPlan]) -> str:
-    changed = [plan.change.path for plan in plans if not plan.change.is_empty]
+def _describe_changed_files(plans: Sequence[_HookPlan | _RegistrationPlan]) -> str:
+    changed = list(dict.fromkeys(plan.change.path for plan in plans if not plan.change.is_empty))
     return changed[0] if len(changed) == 1 else f"{len(changed)} files"
 
 
@@ -175,7 +262,8 @@ def render_text(result: SetupAgentsResult, options: RenderOptions) -> str:
     for item in result.items:
         label = "would change" if item.outcome == "foreseen" else item.outcome
         backup = f" (backup: {item.kept})" if item.kept else ""
-        lines += [sanitize(f"{item.agent:<12} {label:<12} {item.path}{backup}")]
+        what = " (MCP server)" if item.part == "mcp" else ""
+        lines += [sanitize(f"{item.agent:<12} {label:<12} {item.path}{what}{backup}")]
         lines += [sanitize_lines(item.change)] if item.change else []
         lines += (
             [options.paint("yellow", sanitize(f"{'':<12} {item.note}"))] if item.note and not options.is_quiet else []
@@ -192,7 +280,11 @@ def _list_changes(services: Services, args: SetupAgentsArgs) -> tuple[WriteFile,
     folder = "." if args.scope == "project" else agent_settings.get_scope_folder(args.scope)
     agents = args.agent or agent_settings.list_installed_agents(environ)
     files = (agent_settings.build_settings_file(agent, services.paths, environ, folder) for agent in agents)
-    return tuple(WriteFile(path=file.path, why=f"{why} of {file.agent}") for file in files)
+    changes = [WriteFile(path=file.path, why=f"{why} of {file.agent}") for file in files]
+    for agent in agents if args.mcp or args.remove else ():
+        path = mcp_registration.build_server_file(agent, environ, args.scope, ".").path
+        changes.append(WriteFile(path=path, why=f"{'remove ' if args.remove else ''}MCP server of {agent}"))
+    return tuple(changes)
 
 
 OP = Operation(
@@ -206,6 +298,9 @@ the inbox, while the agent's own dialog stays open; see `hook permission`.
 `--status-line` also makes Claude Code report its cost and context usage, through the command of its status line. Ours
 prints nothing, but with a status line Claude Code no longer shows `esc to interrupt` below its input. A status line of
 your own is never replaced; the output then says how to extend it.
+
+`--mcp` also registers `visor mcp` as an MCP server, so that the agents can call our tools; see the guide to MCP. A
+server named `visor` that differs from ours is kept.
 
 The change to each file is shown first. All other bytes of a file are kept; if a file is not valid JSON, no file is
 written. The original is kept beside it as `.before-visor`; `--remove` restores it, or removes only our hooks if the
@@ -224,6 +319,7 @@ approval, also with `--yes`.""",
         OperationExample("setup agents", "show the changes and ask for confirmation"),
         OperationExample("setup agents --agent claude_code --yes", "only Claude Code, without confirmation"),
         OperationExample("setup agents --scope project --dry-run", "show the changes to this project's settings"),
-        OperationExample("setup agents --remove", "remove all hooks"),
+        OperationExample("setup agents --mcp", "also register our MCP server"),
+        OperationExample("setup agents --remove", "remove all hooks and the MCP server"),
     ),
 )

@@ -141,3 +141,41 @@ async def test_the_users_own_status_line_is_never_replaced(services: LocalServic
     assert made["note"].endswith("hook.sh tell claude_code StatusLine`.")
     await run_command(services, "setup", "agents", "--remove", "--yes")
     assert path.read_bytes() == own
+
+
+async def test_the_mcp_server_is_registered_on_request_and_removed_completely(
+    services: LocalServices, home: Path
+) -> None:
+    for folder in (".gemini", ".codex", ".copilot"):
+        (home / folder).mkdir()
+    both = home / ".gemini/settings.json"
+    both.write_bytes(SETTINGS)
+    (home / ".codex/config.toml").write_bytes(b'model = "x"')
+    made = (await run_command(services, "robot", "setup", "agents", "--mcp", "--yes")).envelope["data"]["items"]
+    registered = {item["agent"]: item["path"] for item in made if item["part"] == "mcp"}
+    assert set(registered) == {"claude_code", "codex", "gemini", "copilot"}
+    assert {item["outcome"] for item in made} == {"installed"}
+    # Gemini has both in one file.
+    assert json.loads(both.read_bytes()).keys() == {"model", "hooks", "mcpServers"}
+    again = (await run_command(services, "robot", "setup", "agents", "--mcp", "--yes")).envelope["data"]["items"]
+    assert {item["outcome"] for item in again} == {"unchanged"}
+    await run_command(services, "robot", "setup", "agents", "--remove", "-y")
+    assert (both.read_bytes(), (home / ".codex/config.toml").read_bytes()) == (SETTINGS, b'model = "x"')
+    assert not (home / ".claude.json").exists()
+    assert not (home / ".copilot/mcp-config.json").exists()
+
+
+async def test_without_the_option_no_server_is_registered(services: LocalServices, home: Path) -> None:
+    items = (await run_command(services, "robot", "setup", "agents", "--yes")).envelope["data"]["items"]
+    assert {item["part"] for item in items} == {"hooks"}
+    assert not (home / ".claude.json").exists()
+
+
+async def test_a_file_of_servers_that_cannot_be_read_does_not_keep_hooks(services: LocalServices, home: Path) -> None:
+    await run_command(services, "setup", "agents", "--yes")
+    (home / ".claude.json").write_text("{")
+    refused = await run_command(services, "robot", "setup", "agents", "--mcp", "--yes")
+    assert refused.envelope["error"]["code"] == "config_error"
+    gone = (await run_command(services, "robot", "setup", "agents", "--remove", "-y")).envelope["data"]["items"]
+    assert [(item["part"], item["outcome"]) for item in gone] == [("hooks", "removed"), ("mcp", "unchanged")]
+    assert (home / ".claude/settings.json").read_bytes() == SETTINGS
