@@ -36,6 +36,7 @@ class PtyHost:
         self._requests = HostRequestHandler(self._table, *limits)
         self._acceptor = ConnectionAcceptor(server, self._poller)
         self._daemons: dict[int, DaemonClient] = {}
+        self._awaited_starts: dict[int, tuple[int, str]] = {}
         self._poller.add(wake_fd)
 
     def restore_state(self, state: startup.HostState) -> None:
@@ -73,12 +74,12 @@ class PtyHost:
         elif fd in self._table.viewers:
             self._read_client(fd, self._table.viewers[fd])
         elif fd in self._table.handoffs:
-            if finished := self._table.finish_handoff(fd):
-                self._answer_handoff(finished[0].requester, finished[1])
+            self._finish_handoff(fd)
         elif self._table.is_blocked_master(fd):
             self._table.note_room(fd)
         elif self._table.is_exec_pipe(fd):
-            self._table.note_exec_result(fd)
+            if requester := self._awaited_starts.pop(self._table.note_exec_result(fd), None):
+                self._answer_handoff(requester, "ok")
         elif fd in self._acceptor.pending:
             self._receive_first_message(fd, self._acceptor.pending[fd])
         elif fd == self._acceptor.server_socket.fileno():
@@ -125,7 +126,7 @@ class PtyHost:
         viewer.add_message(b"size %d %d\n" % (terminal.rows, terminal.columns))
         if terminal.state == "exited":
             viewer.add_message(b"exited\n")
-        self._table.viewers[fd] = viewer
+        self._table.add_viewer(fd, viewer)
 
     def _read_client(self, fd: int, client: HostClient) -> None:
         for _ in range(_MAX_MESSAGES_PER_TURN):
@@ -152,6 +153,17 @@ class PtyHost:
         elif (answer := self._requests.execute(fd, line, fds)) is not None:
             client.add_message(answer)
 
+    def _finish_handoff(self, fd: int) -> None:
+        if (finished := self._table.finish_handoff(fd)) is None:
+            return
+        handoff, result = finished
+        terminal = self._table.terminals.get(handoff.number)
+        if result == "ok" and terminal is not None and terminal.error_fd >= 0:
+            # Answered when the program runs, so that the client finds the program and not our child.
+            self._awaited_starts[handoff.number] = handoff.requester
+        else:
+            self._answer_handoff(handoff.requester, result)
+
     def _answer_handoff(self, requester: tuple[int, str], result: str) -> None:
         client = self._daemons.get(requester[0])
         if client is None:
@@ -163,13 +175,13 @@ class PtyHost:
             self._drop_client(requester[0])
 
     def _drop_client(self, fd: int) -> None:
-        client: HostClient | None = self._daemons.pop(fd, None) or self._table.viewers.pop(fd, None)
+        client: HostClient | None = self._daemons.pop(fd, None) or self._table.viewers.get(fd)
         if client is None:
             return
         self._poller.remove(fd)
         client.channel.close()
-        if isinstance(client, ViewerClient) and client.number in self._table.terminals:
-            self._table.apply_viewer_size(self._table.terminals[client.number])
+        if isinstance(client, ViewerClient):
+            self._table.remove_viewer(fd)
 
     def _flush_all(self) -> None:
         changed, self._table.changed = self._table.changed, {}

@@ -45,6 +45,7 @@ class HostedTerminal:
         """The pane and epoch under which the recorder holds the master, as `7/12`; empty before that."""
         self.created_at, self.typed_at = int(row.get("created", "0")), int(row.get("typed", "0"))
         self.size_rule = row.get("rule", "")
+        self.viewer_count = 0
         self.exit: Fields = {name: row[name] for name in _EXIT_FIELDS if name in row}
 
     @classmethod
@@ -71,7 +72,8 @@ class HostedTerminal:
         """Return what the daemon is told about the terminal."""
         row = {"pid": str(self.pid), "start": str(self.started_ticks), "state": self.state, "tty": self.tty}
         row |= {"rows": str(self.rows), "columns": str(self.columns), "created": str(self.created_at)}
-        row |= {"typed": str(self.typed_at), "tag": self.tag, "stream": self.stream}
+        row |= {"typed": str(self.typed_at), "viewers": str(self.viewer_count)}
+        row |= {"tag": self.tag, "stream": self.stream}
         return row | self.exit
 
     def format_handover(self) -> Fields:
@@ -91,9 +93,6 @@ class HostedTerminal:
                 pass  # the child was killed while it waited
             posix.close(self.gate)
             self.gate = -1
-        if self.state == HELD:
-            self.state = RUNNING
-            overwrite_result_file(self.result_path, self.format_result())
 
     def note_exit(self, status: int, usage: tuple[float, float, int]) -> None:
         """Keep the wait status and resource usage (user and system seconds, maximum RSS in KB)."""
@@ -105,8 +104,13 @@ class HostedTerminal:
         self.exit |= {"user_us": str(int(user * 1e6)), "system_us": str(int(system * 1e6)), "rss_kb": str(rss)}
         overwrite_result_file(self.result_path, self.format_result())
 
-    def note_exec_failure(self, errno: int) -> None:
-        self.exit["errno"] = str(errno)
+    def note_exec(self, errno: int) -> None:
+        """Note that the program runs, or why it could not be executed (``errno`` is not 0)."""
+        self.error_fd = -1
+        if errno:
+            self.exit["errno"] = str(errno)
+        if self.state == HELD and not errno:
+            self.state = RUNNING
         overwrite_result_file(self.result_path, self.format_result())
 
     def write(self, guard: Fields, data: bytes, raw_dir: str) -> int:

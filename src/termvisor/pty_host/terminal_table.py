@@ -89,18 +89,17 @@ class TerminalTable:
         expired = [fd for fd, handoff in self.handoffs.items() if handoff.deadline <= now]
         return [self._close_handoff(fd) for fd in expired]
 
-    def note_exec_result(self, fd: int) -> None:
-        """Read whether exec failed. End of file means that the program runs."""
-        terminal = self.terminals.get(self._exec_pipes.pop(fd, 0))
+    def note_exec_result(self, fd: int) -> int:
+        """Read whether exec failed; return the number of the terminal. End of file means that the program runs."""
+        number = self._exec_pipes.pop(fd)
+        terminal = self.terminals.get(number)
         self._poller.remove(fd)
         text = posix.read(fd, 16)
         posix.close(fd)
-        if terminal is None:
-            return
-        terminal.error_fd = -1
-        if text.isdigit():
-            terminal.note_exec_failure(int(text))
-            self.mark_changed(terminal.number)
+        if terminal is not None:
+            terminal.note_exec(int(text) if text.isdigit() else 0)
+            self.mark_changed(number)
+        return number
 
     def is_exec_pipe(self, fd: int) -> bool:
         return fd in self._exec_pipes
@@ -129,6 +128,21 @@ class TerminalTable:
 
     def remove_grant(self, token: str) -> None:
         self.grants.pop(token, None)
+
+    def add_viewer(self, fd: int, viewer: ViewerClient) -> None:
+        self.viewers[fd] = viewer
+        self._count_viewers(viewer.number)
+
+    def remove_viewer(self, fd: int) -> None:
+        viewer = self.viewers.pop(fd)
+        self._count_viewers(viewer.number)
+        if terminal := self.terminals.get(viewer.number):
+            self.apply_viewer_size(terminal)
+
+    def _count_viewers(self, number: int) -> None:
+        if terminal := self.terminals.get(number):
+            terminal.viewer_count = len(self.list_viewers(number))
+            self.mark_changed(number)
 
     def list_viewers(self, number: int) -> list[ViewerClient]:
         return [viewer for viewer in self.viewers.values() if viewer.number == number]

@@ -51,6 +51,10 @@ class GhosttyModel:
         self._get(ghostty.DATA_TITLE, text)
         return _read_text(text, _MAX_TITLE_BYTES).decode("utf-8", "replace")
 
+    @property
+    def is_alternate(self) -> bool:
+        return bool(self._get_number(ghostty.DATA_ACTIVE_SCREEN, ctypes.c_int))
+
     def feed(self, data: bytes) -> bytes:
         self._library.ghostty_terminal_vt_write(self._handle, data, len(data))
         answers, self._answers = bytes(self._answers), bytearray()
@@ -78,7 +82,7 @@ class GhosttyModel:
             cursor_x=min(self._get_number(ghostty.DATA_CURSOR_X), width - 1),
             cursor_y=self._get_number(ghostty.DATA_CURSOR_Y),
             has_cursor=bool(self._get_number(ghostty.DATA_CURSOR_VISIBLE, ctypes.c_bool)),
-            alternate=bool(self._get_number(ghostty.DATA_ACTIVE_SCREEN, ctypes.c_int)),
+            alternate=self.is_alternate,
             rows_above=tuple(above),
         )
 
@@ -88,7 +92,7 @@ class GhosttyModel:
             self._handle, ghostty.DATA_MODE, ctypes.byref(mode)
         ) == ghostty.SUCCESS and bool(mode.value)
 
-    def dump_state(self) -> bytes:
+    def encode_state(self) -> bytes:
         parts = ghostty.GhosttyTerminalParts(size=ctypes.sizeof(ghostty.GhosttyTerminalParts))
         parts.modes = parts.scrolling_region = parts.tabstops = parts.pwd = parts.keyboard = True
         screen = parts.screen

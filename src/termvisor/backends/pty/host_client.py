@@ -2,7 +2,7 @@
 
 A program is started in two steps: `start_program` returns a terminal whose program is held before its first
 instruction, `hold` hands the terminal to the recorder and lets the program run. Reports of the host keep ``programs``
-up to date; `on_change` is called for each.
+up to date; subscribers are told each.
 """
 
 import asyncio
@@ -40,6 +40,10 @@ _PACKAGE_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(termvisor.__file
 _NO_GUARD = HostGuard()
 
 SignalTarget = Literal["foreground", "program", "session"]
+ReportProgram = Callable[[int, HostedProgram | None], None]
+"""Takes a terminal that is new or has changed; None if it is gone."""
+ReportLoss = Callable[[], None]
+"""Called when the host has died."""
 
 
 class PtyHostClient:
@@ -53,8 +57,7 @@ class PtyHostClient:
         self._is_child_starting = False
         self._starting = asyncio.Lock()
         self.programs: dict[int, HostedProgram] = {}
-        self.on_change: Callable[[int, HostedProgram | None], None] = lambda number, program: None
-        self.on_lost: Callable[[], None] = lambda: None
+        self._subscribers: list[tuple[ReportProgram, ReportLoss]] = []
         self._watchers: dict[int, list[asyncio.Future[HostedProgram | None]]] = {}
 
     @property
@@ -64,6 +67,12 @@ class PtyHostClient:
     @property
     def pid(self) -> int | None:
         return self._connection.pid if self._connection and self._connection.is_ready else None
+
+    def subscribe(self, on_program: ReportProgram, on_lost: ReportLoss) -> Callable[[], None]:
+        """Call the functions for every change of a terminal and for the host's death; return what ends that."""
+        subscriber = (on_program, on_lost)
+        self._subscribers.append(subscriber)
+        return lambda: self._subscribers.remove(subscriber)
 
     async def start(self, *, may_spawn: bool = True) -> dict[int, HostedProgram]:
         """Connect to the running host, or start one unless ``may_spawn`` is false, and return its terminals."""
@@ -118,6 +127,12 @@ class PtyHostClient:
                 return None
             guard = HostGuard(pid=guard.pid, group=guard.group)
             await asyncio.sleep(_ROOM_DELAY_S)
+
+    def send_answer(self, number: int, data: bytes) -> None:
+        """Type what a terminal answers to its program; lost if the program has ended or reads nothing."""
+        if self._connection is not None:
+            for start in range(0, len(data), _INLINE_BYTES):
+                self._connection.send_unanswered(f"write {number} - {data[start : start + _INLINE_BYTES].hex()}")
 
     async def send_signal(
         self, number: int, signal_number: int, whom: SignalTarget, guard: HostGuard = _NO_GUARD
@@ -294,14 +309,16 @@ class PtyHostClient:
         for watcher in self._watchers.pop(number, []):
             if not watcher.done():
                 watcher.set_result(program)
-        self.on_change(number, program)
+        for on_program, _ in list(self._subscribers):
+            on_program(number, program)
 
     def _handle_end(self) -> None:
         was_connected = self.is_connected
         self._connection = None
         self._wake_watchers()
         if was_connected:
-            self.on_lost()
+            for _, on_lost in list(self._subscribers):
+                on_lost()
 
     def _wake_watchers(self) -> None:
         watchers, self._watchers = self._watchers, {}

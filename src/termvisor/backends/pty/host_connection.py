@@ -53,6 +53,11 @@ class HostConnection:
         finally:
             self._answers.pop(request_id, None)
 
+    def send_unanswered(self, line: str) -> None:
+        """Send a request whose answer does not matter."""
+        if self._channel.fileno() >= 0:
+            self._send(f"0 {line}\n".encode(), -1)
+
     def close(self) -> None:
         if self._channel.fileno() >= 0:
             self._loop.remove_reader(self._channel.fileno())

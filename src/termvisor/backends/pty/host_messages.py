@@ -37,6 +37,8 @@ class HostedProgram(Struct, frozen=True):
     created_at: int = 0
     typed_at: int = 0
     """Time of the last key of an attached person; 0 if none has typed."""
+    viewers: int = 0
+    """Attached terminals."""
     tag: bytes = b""
     stream: str = ""
     """The pane and epoch that the recorder holds, as `7/12`; empty if it has not held any yet."""
@@ -110,6 +112,7 @@ def parse_program(number: str, words: Sequence[str]) -> HostedProgram:
         columns=int(row["columns"]),
         created_at=int(row["created"]),
         typed_at=int(row["typed"]),
+        viewers=int(row.get("viewers", "0")),
         tag=bytes.fromhex(row["tag"]),
         stream=row["stream"],
         exit=parse_exit(row) if is_ended else None,

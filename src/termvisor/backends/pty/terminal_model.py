@@ -24,6 +24,10 @@ class TerminalModel(Protocol):
     def title(self) -> str:
         """Return the title that the program has set."""
 
+    @property
+    def is_alternate(self) -> bool:
+        """Return True if the alternate screen is shown."""
+
     def feed(self, data: bytes) -> bytes:
         """Process output of the program; return what the terminal answers to it."""
 
@@ -36,7 +40,7 @@ class TerminalModel(Protocol):
     def is_mode_set(self, number: int) -> bool:
         """Return True if a DEC private mode is set, such as 2004 for bracketed paste."""
 
-    def dump_state(self) -> bytes:
+    def encode_state(self) -> bytes:
         """Return bytes that bring an empty terminal of the same size to this state."""
 
     def close(self) -> None:

@@ -9,9 +9,17 @@ from contextlib import suppress
 
 import pytest
 
+from termvisor.backends.backend import BackendDependencies
+from termvisor.backends.pty.backend import PtyBackend
 from termvisor.backends.pty.host_client import PtyHostClient
 from termvisor.backends.pty.host_messages import HostedProgram
+from termvisor.backends.pty.pane_control import PtyPaneControl
+from termvisor.backends.pty.pane_source import PtyServer
+from termvisor.backends.transports.local import LocalTransport
 from termvisor.capture.recorder_client import RecorderClient
+from termvisor.model.action.action import Spawn
+from termvisor.model.ids import MuxPaneId
+from termvisor.model.terminal.output import Epoch
 from termvisor.recorder.segment_log import SegmentReader
 from termvisor.settings import Paths, Settings, make_instance_folders
 from tests.unit.wait_until import wait_until
@@ -79,6 +87,57 @@ class PtySandbox:
             await each.quit()
             each.close()
         await self.recorder.quit()
+
+
+class PaneScene:
+    """A backend with its server and control, on the host of a sandbox; ``news`` is what the server has reported."""
+
+    def __init__(self, sandbox: PtySandbox):
+        self.sandbox = sandbox
+        dependencies = BackendDependencies(paths=sandbox.paths, get_settings=Settings)
+        self.backend = PtyBackend(dependencies)
+        self.news: list = []
+        self.server: PtyServer
+        self.control: PtyPaneControl
+
+    async def open(self) -> None:
+        await self.backend.start_host()
+        self.sandbox.hosts.append(self.backend.client)
+        transport = LocalTransport()
+        [address] = await self.backend.list_addresses(transport)
+        self.server = await self.backend.open_server(transport, address, self.news.append)
+        self.control = self.backend.build_control(self.server)
+
+    async def spawn(self, *command: str, **options) -> MuxPaneId:
+        """Open a pane and capture it; its program runs."""
+        pane, _ = await self.control.open_pane(Spawn(where="session", command=command, **options), None)
+        await self.capture(pane)
+        return pane
+
+    async def capture(self, pane: MuxPaneId):
+        self.sandbox.epoch += 1
+        epoch = Epoch(id=self.sandbox.epoch, pane=int(pane[2:]), source="pty", opened_at=1)
+        return await self.server.start_capture(pane, epoch, None, lines=0)
+
+    async def wait_for_row(self, pane: MuxPaneId, text: str) -> list[str]:
+        deadline = asyncio.get_running_loop().time() + 20
+        while True:
+            rows = [row.rstrip() for row in (await self.server.capture_pane(pane)).rows]
+            if any(text in row for row in rows):
+                return rows
+            assert asyncio.get_running_loop().time() < deadline, rows
+            await asyncio.sleep(0.01)
+
+    def get_pid(self, pane: MuxPaneId) -> int:
+        return self.server.find_program(pane).pid
+
+
+@pytest.fixture
+async def scene(sandbox: PtySandbox) -> AsyncIterator[PaneScene]:
+    scene = PaneScene(sandbox)
+    await scene.open()
+    yield scene
+    await scene.server.close()
 
 
 @pytest.fixture
