@@ -10,7 +10,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Awaitable, Callable
-from typing import IO, Literal, cast
+from typing import Literal, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,7 +29,7 @@ from termvisor.recorder.startup import (
 )
 from termvisor.settings import Paths, Settings
 from termvisor.system import subprocesses
-from termvisor.system.files import read_lock_holder, read_lock_note
+from termvisor.system.files import open_log_file, read_lock_holder, read_lock_note
 from termvisor.system.procfs import count_free_descriptors
 
 _RECORDER_TIMEOUT_S = 10.0
@@ -206,7 +206,7 @@ class RecorderClient:
                 raise _build_locked_error(self._options.raw_dir)
             raise Unavailable(f"the recorder exited at once with status {status}", hint=f"See {self._log_file}.")
         self._is_child_starting = True
-        with _open_log(self._log_file) as log:
+        with open_log_file(self._log_file) as log:
             self._child = subprocesses.start_detached(
                 self._options.build_command(sys.executable, _PACKAGE_ROOT), log=log
             )
@@ -393,8 +393,3 @@ def _check_image(python: str, root: str) -> None:
     status, _, errors = subprocesses.run_and_capture([python, "-ISE", "-c", load])
     if status:
         raise Unavailable(f"{python} cannot run the recorder: {errors.decode(errors='replace').strip()[-200:]}")
-
-
-def _open_log(path: str) -> IO[bytes]:
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab")

@@ -85,6 +85,15 @@ class Paths(Struct, frozen=True):
         return f"{self.runtime_dir}/rec"
 
     @property
+    def pty_host_socket(self) -> str:
+        return f"{self.runtime_dir}/pty"
+
+    @property
+    def pty_result_dir(self) -> str:
+        """The folder in which the PTY host keeps how each program ended, in a file named for its pid and start."""
+        return f"{self.data_dir}/pty"
+
+    @property
     def demo_socket(self) -> str:
         return f"{self.runtime_dir}/demo"
 

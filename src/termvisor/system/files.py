@@ -9,13 +9,16 @@ import errno
 import fcntl
 import os
 import stat
+import sys
+import tempfile
 from contextlib import suppress
+from typing import IO
 
 from termvisor.errors import ConfigError, Unavailable
 
 OWN_NAMES = frozenset({"visor.db", "snapshot.db", "raw", "nonce", "hook.sh", "shells", "rec"})
 """Names by which a data or runtime folder of Termvisor is recognised. Common names, such as `log`, are left out."""
-_PARTIAL_NAMES = frozenset({"daemon", "lock", "start", "demo", "render"})
+_PARTIAL_NAMES = frozenset({"daemon", "lock", "start", "demo", "render", "pty"})
 """A runtime folder with nothing else is Termvisor's, too: a process was killed while it made the folder."""
 _FOLDER_HINT = "Set VISOR_DATA_DIR or VISOR_RUNTIME_DIR to a new or an empty folder; the folder was not changed."
 
@@ -48,6 +51,25 @@ def write_private_file(target: str, data: bytes) -> None:
     with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(data)
     os.replace(temporary, target)
+
+
+def open_log_file(path: str) -> IO[bytes]:
+    """Open the log of a process for appending, and create its folder; both are private."""
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab")
+
+
+def open_memory_file(name: str, data: bytes) -> int:
+    """Return a descriptor of an anonymous file with this content, to be passed to another process."""
+    if sys.platform == "linux":
+        fd = os.memfd_create(name)
+    else:  # untested
+        with tempfile.TemporaryFile(prefix=name) as file:
+            fd = os.dup(file.fileno())
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+    return fd
 
 
 def stat_if_exists(target: str) -> os.stat_result | None:
