@@ -70,7 +70,7 @@ def test_every_documented_make_target_exists_and_runs_setup_first() -> None:
     assert [name for name in TARGETS if not re.search(rf"^{name}:.*## ", makefile, re.MULTILINE)] == []
     command = ["make", "--no-print-directory", "-n", "run"]
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert printed.splitlines() == [".ci/setup run", ".venv/bin/visor up --demo-if-empty"]
+    assert printed.splitlines()[:2] == [".ci/setup run", ".venv/bin/visor up --demo-if-empty"]
 
 
 def test_every_live_test_is_in_a_folder_that_make_collects() -> None:

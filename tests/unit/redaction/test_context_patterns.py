@@ -23,7 +23,10 @@ HITS: dict[str, list[tuple[str, str, str]]] = {
     "aws_secret_key": [('"SecretAccessKey": "', A[:39] + "/", '",')],
     "azure_client_secret": [("secret value ", "abc8Q~" + A[:34], "")],
     "azure_signature": [("https://x.blob.core.windows.net/y?sv=1&sig=", A[:43] + "%3D", "&se=1")],
-    "telegram_bot_token": [("https://api.telegram.org/bot 123456789:", "AAH" + A[:32], "/getMe"), ("bot 36902735266:", A[:35], "")],
+    "telegram_bot_token": [
+        ("https://api.telegram.org/bot 123456789:", "AAH" + A[:32], "/getMe"),
+        ("bot 36902735266:", A[:35], ""),
+    ],
     "discord_token": [("login ", "M" + A[:25] + ".Gx1y2z." + A[:38], "")],
     "bearer_token": [("curl -H 'X: Bearer ", A[:30], "'"), ("bearer ", "abcdefgh.12345678", "")],
     "basic_auth": [("Proxy: Basic ", "dXNlcjpwYXNzd29yZA==", "")],

@@ -366,7 +366,7 @@ def _get_label(row: str) -> str:
 
 
 def _is_end_of_screen(inner: Sequence[str], last: int) -> bool:
-    """Return True if only details of options, further options, key hints, and a row that says so while it waits follow."""
+    """Return True if only details of options, further options, key hints, and a row that tells of waiting follow."""
     match = _OPTION.fullmatch(inner[last])
     column = match.start("label") if match else 0
     rest = [row for row in inner[last + 1 :] if row.strip() and not _FRAME_ROW.fullmatch(row)]

@@ -15,7 +15,6 @@ from msgspec.structs import asdict
 from termvisor.errors import BadRequest, UnknownCommand, VisorError
 from termvisor.ops.api import arguments, dispatch, envelope
 from termvisor.ops.api.operation import Operation
-from termvisor.ops.api.result_fields import build_sparse_value
 from termvisor.ops.api.services import Services
 from termvisor.ops.api.tool_catalog import (
     ARGUMENT_ALIASES,
@@ -148,7 +147,7 @@ def _build_answer(services: Services, op: Operation, call: ToolCall, result: Any
         text = "\n".join(texts) or "(nothing)"
         notes = [*_list_cursor_notes(op, result), *([f"hint: {hint}"] if hint else [])]
         return ToolAnswer(text=text, note="\n".join(notes), is_untrusted=op.shows_pane_text)
-    data = build_sparse_value({"items": result} if is_stream else result)
+    data = envelope.build_sparse_value({"items": result} if is_stream else result)
     if call.format == "data":
         return ToolAnswer(text=_encode_json(data), is_untrusted=op.shows_pane_text)
     answer = envelope.build_success(data, services.clock, started_at, hint)

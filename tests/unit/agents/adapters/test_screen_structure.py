@@ -32,7 +32,7 @@ SCREENS = {
         "waiting_approval",
     ),
     "a dialog above a row that waits": (
-        build_screen("> go", "", "◆\ufe0e I will use a tool.", "", *OPTIONS, "", "  ⠏ Waiting for user confirmation..."),
+        build_screen("> go", "", "◆\ufe0e Using a tool.", "", *OPTIONS, "", "  ⠏ Waiting for user confirmation..."),
         "waiting_approval",
     ),
     "an answer after a sign with a variation selector": (
@@ -62,7 +62,10 @@ SCREENS = {
     ),
     "a composer after an answer": (build_screen(*ANSWERED, *RULED), "completed"),
     "a composer before any prompt": (build_screen("Welcome!", "", *RULED), "idle"),
-    "a cursor on the upper edge of the composer": (build_screen(*ANSWERED, "─" * 50, *RULED[1:], cursor="─" * 50), "completed"),
+    "a cursor on the upper edge of the composer": (
+        build_screen(*ANSWERED, "─" * 50, *RULED[1:], cursor="─" * 50),
+        "completed",
+    ),
     "a hidden cursor": (build_screen(*ANSWERED, *RULED, cursor="hidden"), "completed"),
     "a boxed composer": (
         build_screen(*ANSWERED, "╭" + RULE + "╮", f"│ ❯ {'':<37}│", "╰" + RULE + "╯", "  ~/src"),

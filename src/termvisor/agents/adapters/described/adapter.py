@@ -60,9 +60,7 @@ def build_described_adapter(name: str, description: AgentDescription) -> Describ
         process_finder=partial(_find_process, matcher, frozenset(process.required)),
         title_matcher=lambda text: title.search(text) is not None,
         readers={},
-        screen_classifier=ScreenClassifier(
-            name, partial(split_described_regions, is_ruled=description.composer.ruled)
-        ),
+        screen_classifier=ScreenClassifier(name, partial(split_described_regions, is_ruled=description.composer.ruled)),
         session_resume=resume,
         resumed_session_finder=matcher.build_session_finder(resume, *(session.options if session else ())),
         package=__name__.rpartition(".")[0],
