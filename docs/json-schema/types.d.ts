@@ -561,7 +561,7 @@ export interface AttachArgs {
   pane: string;
 }
 
-/** ``outside`` is the command for a plain terminal, ``inside`` for a terminal inside the same tmux server. */
+/** ``outside`` is the command for a plain terminal, ``inside`` for a terminal inside the same server. */
 export interface AttachResult {
   status: "delivered" | "done" | "failed" | "foreseen" | "queued" | "suppressed" | "typed_not_submitted" | "unknown";
   why?: string;

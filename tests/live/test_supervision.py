@@ -3,6 +3,7 @@
 import asyncio
 
 from termvisor.daemon.assembly import open_services
+from termvisor.model.terminal.target import LOCAL, ServerKey
 from termvisor.settings import Paths, Settings, make_instance_folders
 
 
@@ -13,7 +14,7 @@ async def test_a_failed_server_watcher_restarts_and_continues_its_epochs(folder,
     async with open_services(paths, Settings(tmux_sockets=(tmux.socket,), thin_interval=0.1)) as services:
         supervisor = services._components.server_supervisor
         pane = (await wait_for(lambda: list_piped_panes(services)))[0]
-        watcher = supervisor.watchers[tmux.socket]
+        watcher = supervisor.watchers[ServerKey(LOCAL.name, tmux.socket)]
         watcher.captures.run_step = raise_error
         await wait_for(lambda: is_watcher_replaced(supervisor, watcher))
         await wait_for(lambda: list_piped_panes(services))

@@ -206,7 +206,7 @@ class FaultyPane:
             pane_state=self._build_state(),
             input_place=InputState(column=2),
             observed_at=int(self.wall * 10**9),
-            foreground=PaneForeground(group=self.find_foreground_group(pane)),
+            foreground=PaneForeground(group=await self.find_foreground_group(pane)),
             shell="1000",
             agent=agent if self.screen else None,
             undo_target=preconditions.undoes,
@@ -218,7 +218,7 @@ class FaultyPane:
             raise NotFound("pane 1 no longer exists")
         return self
 
-    async def get_server_control(self, socket: str) -> "FaultyPane":
+    async def get_server_control(self, spawn: Spawn) -> "FaultyPane":
         return self
 
     def get_session_control(self, pane: PaneId) -> None:
@@ -230,16 +230,16 @@ class FaultyPane:
     def has_turn_started(self, pane: PaneId, since: int) -> bool:
         return False
 
-    def count_read_bytes(self, pid: int) -> int | None:
+    async def count_read_bytes(self, pane: PaneId, pid: int) -> int | None:
         return len("".join(self.typed)) + len(self.submitted)
 
-    def count_unread_bytes(self, pane: PaneId) -> int | None:
+    async def count_unread_bytes(self, pane: PaneId) -> int | None:
         return 0
 
-    def find_foreground_group(self, pane: PaneId) -> int:
+    async def find_foreground_group(self, pane: PaneId) -> int:
         return 2000 if self.is_replaced else 1000
 
-    def is_busy(self, pane: PaneId) -> bool:
+    async def is_busy(self, pane: PaneId) -> bool:
         return False
 
     def has_exited(self, runtime: RuntimeId) -> bool:
@@ -249,6 +249,6 @@ class FaultyPane:
         self._raise_if(self.count_call())
         return self.submitted[-1] if self.submitted and self.command_at >= since else None
 
-    def send_signal(self, snapshot: PaneSnapshot, name: str) -> int:
+    async def send_signal(self, snapshot: PaneSnapshot, name: str) -> int:
         self.effects.append(name)
         return 1000

@@ -121,7 +121,7 @@ class ActionExecutor:
             # The prefix only names the account. The new process loads the credentials, which never pass through here.
             action = replace(action, command=(*self._get_account_prefix(action.account), *action.command))
         if snapshot is None:
-            mux_pane, pid = await (await self._routes.get_server_control(action.server)).open_pane(action, None)
+            mux_pane, pid = await (await self._routes.get_server_control(action)).open_pane(action, None)
         else:
             session = action.session or snapshot.view.facts.session_id
             action = replace(action, session=session) if action.where == "window" else action
@@ -149,7 +149,7 @@ class ActionExecutor:
     async def _kill(self, action: Kill, snapshot: PaneSnapshot) -> Outcome:
         if action.closes_pane:
             return await self._alter_pane(snapshot, "close")
-        group = self._routes.send_signal(snapshot, action.signal)
+        group = await self._routes.send_signal(snapshot, action.signal)
         return Outcome(status="done", pane=action.pane, pid=group, text=f"SIG{action.signal} was sent")
 
     async def _alter_pane(

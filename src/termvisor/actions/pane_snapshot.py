@@ -19,8 +19,9 @@ from termvisor.agents.adapters.description_files import DESCRIPTIONS
 from termvisor.agents.adapters.keyboard import Decision, KeyPress
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.backends.pane_control import PaneControl, PaneGuard, PaneState, PaneViewer
+from termvisor.backends.pane_terminal import SignalName
 from termvisor.clock import NS
-from termvisor.model.action.action import Release, Reserve
+from termvisor.model.action.action import Release, Reserve, Spawn
 from termvisor.model.action.approval import Reservation
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions, UndoPrecondition
@@ -238,16 +239,16 @@ class ProgramObserver(Protocol):
     def has_turn_started(self, pane: PaneId, since: int) -> bool:
         """Return True if the agent in the pane has itself reported work that began after ``since``."""
 
-    def count_read_bytes(self, pid: int) -> int | None:
-        """Return how many bytes a process has read since it started; None if it has exited or that is unknown."""
+    async def count_read_bytes(self, pane: PaneId, pid: int) -> int | None:
+        """Return how many bytes a process of the pane has read since it started; None if that is unknown."""
 
-    def find_foreground_group(self, pane: PaneId) -> int:
+    async def find_foreground_group(self, pane: PaneId) -> int:
         """Return the foreground process group of the pane's terminal; 0 if unknown."""
 
-    def count_unread_bytes(self, pane: PaneId) -> int | None:
+    async def count_unread_bytes(self, pane: PaneId) -> int | None:
         """Return how many typed bytes the program has not read yet; None if unknown."""
 
-    def is_busy(self, pane: PaneId) -> bool:
+    async def is_busy(self, pane: PaneId) -> bool:
         """Return True if the kernel echoes keys and the program is certainly not reading them now."""
 
 
@@ -277,10 +278,10 @@ class ActionRoutes(PaneAccess, Protocol):
 
     def has_exited(self, runtime: RuntimeId) -> bool: ...
 
-    async def get_server_control(self, socket: str) -> PaneControl:
-        """Return control of the tmux server on this socket, or of the only server. Raises ``NotFound``."""
+    async def get_server_control(self, spawn: Spawn) -> PaneControl:
+        """Return control of the server that this action names, or of the only one. Raises ``NotFound``."""
 
-    def send_signal(self, snapshot: PaneSnapshot, name: str) -> int:
+    async def send_signal(self, snapshot: PaneSnapshot, name: SignalName) -> int:
         """Send a signal to the pane's foreground process group and return the group id. Raises ``StaleSnapshot``."""
 
     async def reserve(self, action: Reserve) -> tuple[Reservation, bool]:

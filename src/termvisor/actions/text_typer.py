@@ -102,7 +102,7 @@ class TextTyper:
         if not self._action.enter:
             return TypingResult("typed_not_submitted", "as_wanted", "Enter was not requested")
         await self._record_step("submitting")
-        began, self._bytes_read = self._clock.now(), self._count_bytes_read()
+        began, self._bytes_read = self._clock.now(), await self._count_bytes_read()
         if (refused := await self._press_enter()) is not None:
             return refused
         return await self._wait_until_taken(began)
@@ -124,11 +124,11 @@ class TextTyper:
             if drawn != last:
                 last, since = drawn, now
             # The kernel echoes text that the program has not read yet, so text on the screen alone proves nothing.
-            elif now - since >= SETTLE_S and self._has_text_in_input(pane_state) and not self._is_busy():
+            elif now - since >= SETTLE_S and self._has_text_in_input(pane_state) and not await self._is_busy():
                 return None
             await self._clock.sleep(POLL_INTERVAL_S)
         is_shown = pane_state is not None and input_line.is_text_shown(pane_state, self._text)
-        if is_shown and self._is_busy():
+        if is_shown and await self._is_busy():
             return TypingResult("typed_not_submitted", "not_reading", "the program does not read its input")
         if is_shown:
             return TypingResult(
@@ -142,7 +142,7 @@ class TextTyper:
         while True:
             # Text was seen before, but a person may have typed since, or a dialog may have opened.
             pane_state = await self._control.read_pane_state(self._snapshot.pane_state.pane)
-            failure = self._find_enter_obstacle(pane_state)
+            failure = await self._find_enter_obstacle(pane_state)
             if pane_state is None or failure is not None:
                 return failure
             mismatch = await self._press_enter_at(pane_state)
@@ -165,9 +165,9 @@ class TextTyper:
         except MuxError as error:
             return TypingResult("unknown", "no_answer", f"tmux did not confirm that Enter was pressed: {error}")
 
-    def _find_enter_obstacle(self, pane_state: PaneState | None) -> TypingResult | None:
+    async def _find_enter_obstacle(self, pane_state: PaneState | None) -> TypingResult | None:
         """Return why Enter must not be pressed in this state; None if it may be."""
-        foreground = self._panes.find_foreground_group(self._pane)
+        foreground = await self._panes.find_foreground_group(self._pane)
         if pane_state is None or not self._is_same_program(pane_state) or foreground != self._snapshot.foreground.group:
             return TypingResult("unknown", "program_changed", _describe_text_location(pane_state, self._text))
         typing = list_typing_clients(pane_state, self._clock.now())
@@ -184,8 +184,8 @@ class TextTyper:
         pane_state: PaneState | None = None
         while self._clock.monotonic() - start < CONFIRM_TIMEOUT_S:
             pane_state = await self._control.read_pane_state(self._snapshot.pane_state.pane)
-            why = self._find_proof(began, pane_state)
-            if why == "queued" or (pane_state is not None and self._is_queued(pane_state)):
+            why = await self._find_proof(began, pane_state)
+            if why == "queued" or (pane_state is not None and await self._is_queued(pane_state)):
                 return TypingResult("queued", "in_queue", "the agent is working and shows it in its queue")
             if why:
                 return TypingResult("delivered", why)
@@ -200,28 +200,28 @@ class TextTyper:
         # A slow program may still take the Enter, so neither outcome is proven; a second one could answer a dialog.
         if pane_state is not None and self._is_same_program(pane_state) and self._has_text_in_input(pane_state):
             return TypingResult("unknown", "still_in_input", "Enter was pressed but the text is still in the input")
-        if self._interaction is not None and pane_state is not None and self._has_input_emptied(pane_state):
+        if self._interaction is not None and pane_state is not None and await self._has_input_emptied(pane_state):
             text = f"the input is empty, but nothing shows that the agent took the text ({self._describe(pane_state)})"
             return TypingResult("unknown", "no_turn_seen", text)
         return TypingResult(
             "unknown", "not_confirmed", "Enter was pressed; nothing proves that the program took the text"
         )
 
-    def _find_proof(self, began: int, pane_state: PaneState | None) -> str:
+    async def _find_proof(self, began: int, pane_state: PaneState | None) -> str:
         """Return the code of what proves that the program took the text; empty if nothing does."""
-        if self._has_command_started(began, pane_state):
+        if await self._has_command_started(began, pane_state):
             return "command_started"
         if pane_state is None:
             return ""
         if self._interaction is not None:
-            return self._find_turn_proof(self._interaction, began, pane_state)
+            return await self._find_turn_proof(self._interaction, began, pane_state)
         is_shown = not self._is_same_program(pane_state) or input_line.is_text_shown(pane_state, self._text)
-        return "left_input" if is_shown and self._has_input_emptied(pane_state) else ""
+        return "left_input" if is_shown and await self._has_input_emptied(pane_state) else ""
 
-    def _find_turn_proof(self, interaction: AgentInteraction, began: int, pane_state: PaneState) -> str:
+    async def _find_turn_proof(self, interaction: AgentInteraction, began: int, pane_state: PaneState) -> str:
         if self._panes.has_turn_started(self._pane, began) and not self._has_text_in_input(pane_state):
             return "turn_started"
-        if not self._has_input_emptied(pane_state):
+        if not await self._has_input_emptied(pane_state):
             return ""
         before, after = (
             (one, interaction.read_screen(build_screen(self._pane, one, self._clock.now())))
@@ -236,21 +236,21 @@ class TextTyper:
         place = "on" if input_line.is_text_shown(pane_state, self._text) else "not on"
         return f"its screen shows {state}, the text is {place} it"
 
-    def _has_command_started(self, began: int, pane_state: PaneState | None) -> bool:
+    async def _has_command_started(self, began: int, pane_state: PaneState | None) -> bool:
         """Return True if the shell at the prompt reports the start of a command, and has read Enter for it."""
         shell = self._snapshot.shell
         if not self._into_prompt or not shell or self._panes.get_command_times(self._pane).get(shell, 0) < began:
             return False
-        before, now = self._bytes_read, self._count_bytes_read()
+        before, now = self._bytes_read, await self._count_bytes_read()
         # Unknown for a shell that has exited meanwhile, and on systems that do not count.
         has_read = before is None or now is None or now > before
         return has_read and not (pane_state is not None and self._has_text_in_input(pane_state))
 
-    def _count_bytes_read(self) -> int | None:
+    async def _count_bytes_read(self) -> int | None:
         shell = self._snapshot.shell
-        return self._panes.count_read_bytes(int(shell)) if shell.isdecimal() else None
+        return await self._panes.count_read_bytes(self._pane, int(shell)) if shell.isdecimal() else None
 
-    def _has_input_emptied(self, pane_state: PaneState) -> bool:
+    async def _has_input_emptied(self, pane_state: PaneState) -> bool:
         """Return True if the input is empty and the program has read all typed bytes."""
         if self._into_prompt and self._snapshot.view.activity.is_proven:
             return False  # a shell with our marks reports the start of a command itself
@@ -264,11 +264,11 @@ class TextTyper:
         )
         # The next prompt of a shell without marks may have another width.
         is_empty = input_line.is_at_empty_prompt(pane_state) if self._action.at_prompt else is_empty
-        return is_empty and self._panes.count_unread_bytes(self._pane) == 0
+        return is_empty and await self._panes.count_unread_bytes(self._pane) == 0
 
-    def _is_queued(self, pane_state: PaneState) -> bool:
+    async def _is_queued(self, pane_state: PaneState) -> bool:
         """Return True if the agent shows the text in its queue, and its input is empty."""
-        if self._interaction is None or not self._has_input_emptied(pane_state):
+        if self._interaction is None or not await self._has_input_emptied(pane_state):
             return False
         shown = self._interaction.read_queue(build_screen(self._pane, pane_state, self._clock.now()))
         return input_line.has_text_start(shown, self._text)
@@ -293,8 +293,8 @@ class TextTyper:
             return None if column is None else input_line.read_prompt_input(pane_state, column, lines)
         return input_line.read_program_input(pane_state)
 
-    def _is_busy(self) -> bool:
-        return self._panes.is_busy(self._pane)
+    async def _is_busy(self) -> bool:
+        return await self._panes.is_busy(self._pane)
 
     def _is_same_program(self, pane_state: PaneState) -> bool:
         before = self._snapshot.pane_state

@@ -28,6 +28,8 @@ class Abilities(Struct, frozen=True, kw_only=True):
     """A text is typed as one paste, which the program can tell from keys."""
     spawns: bool = True
     """Panes can be opened."""
+    is_default_place: bool = True
+    """Panes are opened there if the caller names no backend."""
     closes: bool = True
     """Panes can be closed."""
     titles: bool = True
@@ -42,13 +44,23 @@ class Abilities(Struct, frozen=True, kw_only=True):
     """Scrollback can be captured."""
 
 
+class ForkCounter:
+    """Counts the programs that backends start; the health report shows the number."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self) -> None:
+        self.count += 1
+
+
 class BackendDependencies(Struct, frozen=True, kw_only=True):
     """What a backend is built from; settings are read when they are needed, because they can change."""
 
     paths: Paths
     get_settings: Callable[[], Settings]
     count_fork: Callable[[], None] = lambda: None
-    """Counts a program that was started; the health report shows the number."""
+    """Called for each program that is started (`ForkCounter`)."""
 
 
 class Backend(Protocol):
@@ -63,8 +75,11 @@ class Backend(Protocol):
     async def list_addresses(self, transport: Transport) -> list[str]:
         """Return the addresses to watch on the target, whether or not a server is there now."""
 
-    async def list_named_addresses(self, transport: Transport) -> list[str]:
-        """Return those addresses that the settings name: the health report shows when nothing runs there."""
+    async def list_named_addresses(self, transport: Transport) -> list[str] | None:
+        """Return the addresses that the settings name; None if they name none and all that are found are watched.
+
+        The health report shows a named address where no server runs, and a server that is no longer named is left.
+        """
 
     async def is_listening(self, transport: Transport, address: str) -> bool:
         """Return True if a server of this user accepts connections at the address. Must not start one."""

@@ -7,6 +7,8 @@ screens (terminals that can only be polled).
 
 from typing import Literal, Protocol
 
+from msgspec import Struct
+
 from termvisor.backends.pane_source import PaneCapture
 from termvisor.model.ids import EpochId, PaneId
 
@@ -14,11 +16,24 @@ ScreenProof = Literal["continued", "unproven"]
 """Whether a screen proves which of its rows follow those that were captured before."""
 
 
+class StreamHandoff(Struct, frozen=True):
+    """How a process hands a stream to the recorder: by running a program, or by doing the same itself.
+
+    The program connects to ``socket`` (sequential packets), sends ``hold <name>`` and a line feed together with the
+    descriptor, and waits for the answer `ok`.
+    """
+
+    argv: tuple[str, ...]
+    """The program; the stream is its standard input."""
+    socket: str
+    name: str
+
+
 class CaptureSink(Protocol):
     """The receiver of captured output. Implemented by the capture stage."""
 
-    def build_handoff_command(self, pane: PaneId, epoch: EpochId) -> str:
-        """Return a shell command that hands its standard input to the recorder as the stream of the epoch."""
+    def plan_handoff(self, pane: PaneId, epoch: EpochId) -> StreamHandoff:
+        """Return how another process hands the stream of the epoch to the recorder."""
 
     def hold_stream(self, pane: PaneId, epoch: EpochId, descriptor: int) -> None:
         """Hand a duplicate of this descriptor to the recorder, which reads it to its end.

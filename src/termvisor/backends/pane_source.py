@@ -4,7 +4,7 @@ Typing into panes is the job of pane_control.py, which only the gate may import;
 terminal is pane_terminal.py. A backend (backend.py) opens a source for each server that it finds.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
@@ -73,9 +73,8 @@ CaptureRefusal = Literal["piped", "gone", "dead"]
 
 
 class CaptureLost(Struct, frozen=True):
-    """News: the backend stopped sending the output of a pane that it captures without the recorder."""
+    """News: no more output of an epoch arrives, which the recorder does not hold and therefore does not report."""
 
-    pane: MuxPaneId
     epoch: EpochId
     ended_by: EpochEnd
     is_failure: bool = True
@@ -122,7 +121,7 @@ class PaneSource(Protocol):
     def status(self) -> SourceStatus:
         """Return how the server is reached now."""
 
-    def detect_changes(self, panes: Sequence[PaneFacts]) -> ServerChange:
+    def detect_changes(self, panes: Iterable[PaneFacts]) -> ServerChange:
         """Return whether these panes may have changed, without asking the server. Called several times a second.
 
         A server whose every change is reported as news answers "none"; one that cannot tell answers "possible".

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from termvisor.capture.event_log import NEXT_RETRY_HINT, EventLog
 from termvisor.capture.pane_capture_state import PaneCaptureState
 from termvisor.capture.raw_log import DiskSpaceProbe
+from termvisor.model.terminal.target import ServerKey
 
 # Longer than it takes to capture all panes of a server again after the recorder was restarted.
 _UNCAPTURED_GRACE_S = 5.0
@@ -15,12 +16,12 @@ _MAX_NAMED_PANES = 8
 
 
 class CaptureAlerts:
-    """The alerts of the server at ``socket``; the alert about disk space is shared by all servers."""
+    """The alerts of one server; the alert about disk space is shared by all servers."""
 
-    def __init__(self, socket: str, event_log: EventLog, disk_space: DiskSpaceProbe):
+    def __init__(self, server: ServerKey, event_log: EventLog, disk_space: DiskSpaceProbe):
         self._event_log, self._disk_space = event_log, disk_space
-        self._failing_key, self._uncaptured_key = f"panes:{socket}", f"uncaptured:{socket}"
-        self._descriptors_key = f"descriptors:{socket}"
+        self._failing_key, self._uncaptured_key = f"panes:{server.label}", f"uncaptured:{server.label}"
+        self._descriptors_key = f"descriptors:{server.label}"
 
     async def update(self, states: Iterable[PaneCaptureState], now: float) -> None:
         """Raise the alerts that apply to these panes and clear the others."""

@@ -3,7 +3,7 @@
 Invariant: an epoch's end and the gap after it are stored in one transaction; a pane has at most one open gap.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from typing import Protocol
 from unicodedata import east_asian_width
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from termvisor.backends.pane_source import PaneCapture
 from termvisor.capture.event_log import EventLog
+from termvisor.capture.overlap import find_rows_after_tail
 from termvisor.clock import Clock, format_timestamp
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.command import CommandBoundary, CommandUpdate
@@ -33,9 +34,6 @@ from termvisor.store import EpochUpdate, Store
 
 # Number of stored lines to look for in a new capture, to find out which of its rows are new.
 _TAIL_LINES = 200
-# Distinct non-blank lines that must match in exactly one place, because repeated prompts prove nothing.
-_MIN_DISTINCT_LINES = 3
-_MAX_COMPARED_LINES = 50
 _BLOCK_ROWS = 32
 
 
@@ -196,19 +194,6 @@ class EpochLifecycle(Struct):
             begun = replace(begun, is_stored=new_rows == [])
             rows = new_rows or []
         return rows[:-1] if begun.text else rows, begun
-
-
-def find_rows_after_tail(tail: Sequence[str], rows: Sequence[str]) -> list[str] | None:
-    """Return the rows that follow the stored tail in a capture; None if the tail is absent or ambiguous."""
-    places = [end for end in range(1, len(rows) + 1) if _is_tail_at(tail, rows, end)]
-    return list(rows[places[0] :]) if len(places) == 1 else None
-
-
-def _is_tail_at(tail: Sequence[str], rows: Sequence[str], end: int) -> bool:
-    depth = min(len(tail), end, _MAX_COMPARED_LINES)
-    pairs = [(tail[-back], rows[end - back]) for back in range(1, depth + 1)]
-    distinct = {old for old, _ in pairs if old.strip()}
-    return len(distinct) >= _MIN_DISTINCT_LINES and all(old == new for old, new in pairs)
 
 
 def find_gap_cause(ended_by: EpochEnd, *, saw_end: bool) -> GapCause | None:

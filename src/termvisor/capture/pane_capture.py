@@ -1,15 +1,13 @@
-"""Capture the output of all panes of one tmux server: open pipes, classify why they ended, fall back, retry.
+"""Capture the output of all panes of one server: start captures, classify why they ended, fall back, retry.
 
 Runs inside the task of its ServerWatcher, so its methods never run concurrently.
 """
 
 from collections.abc import Callable
+from typing import Literal
 
-from termvisor.backends.pane_source import PaneCapture, PaneStatus
-from termvisor.backends.tmux.control_mode import ControlNotice
-from termvisor.backends.tmux.pane_source import TmuxServer
+from termvisor.backends.pane_source import CaptureLost, PaneSource, PaneStatus, StartedCapture
 from termvisor.capture.capture_alerts import CaptureAlerts
-from termvisor.capture.control_mode_capture import UNWRITABLE_NOTICE, ControlModeCapture
 from termvisor.capture.epochs import EpochLifecycle, find_gap_cause
 from termvisor.capture.pane_capture_state import (
     CAUSE_BY_STREAM_STATE,
@@ -20,6 +18,7 @@ from termvisor.capture.pane_capture_state import (
     classify_pipe_end,
 )
 from termvisor.capture.recorder_client import RecordedStream, RecorderClient, StreamState
+from termvisor.capture.segment_sink import SegmentSink
 from termvisor.errors import MuxError
 from termvisor.log import get_logger
 from termvisor.model.ids import EpochId, MuxPaneId, PaneId
@@ -27,7 +26,7 @@ from termvisor.model.terminal.output import Epoch, EpochEnd, GapCause
 from termvisor.model.terminal.pane import CaptureChannel, PaneFacts
 from termvisor.system.concurrency import run_concurrently
 
-# Maximum number of pipe hand-offs in progress, each of which is a short-lived Python process started by tmux.
+# Maximum number of pipe hand-offs in progress, each of which may be a short-lived Python process.
 _MAX_PENDING_PIPES = 16
 # Maximum number of pipes opened at once, so that a step stays short.
 _MAX_OPENED_PIPES = 4
@@ -38,25 +37,26 @@ log = get_logger("capture.panes")
 
 
 class PaneCaptureController:
-    """Decides for each pane whether it is captured through a pipe, through control mode, or not at all.
+    """Keeps each pane captured by the best channel that its server offers for it now, if there is one.
 
     ``resumable_epochs`` are the epochs an earlier daemon left open, oldest first; each is resumed or closed once.
     """
 
     def __init__(
         self,
-        server: TmuxServer,
+        server: PaneSource,
         *,
         epochs: EpochLifecycle,
         recorder: RecorderClient,
-        control_capture: ControlModeCapture,
+        sink: SegmentSink,
         resumable_epochs: dict[PaneId, list[Epoch]],
         get_baseline_lines: Callable[[], int],
+        is_server_alive: Callable[[], bool],
     ):
         self.server, self._epochs, self._recorder = server, epochs, recorder
-        self.control_capture, self._resumable_epochs = control_capture, resumable_epochs
-        self._get_baseline_lines = get_baseline_lines
-        self.alerts = CaptureAlerts(server.instance.socket, epochs.event_log, recorder.disk_space)
+        self._sink, self._resumable_epochs = sink, resumable_epochs
+        self._get_baseline_lines, self._is_server_alive = get_baseline_lines, is_server_alive
+        self.alerts = CaptureAlerts(server.instance.key, epochs.event_log, recorder.disk_space)
         self._panes_by_id: dict[MuxPaneId, PaneCaptureState] = {}
         self._draining_by_epoch: dict[EpochId, PaneCaptureState] = {}
         self._abandoned_epochs: set[EpochId] = set()
@@ -71,7 +71,7 @@ class PaneCaptureController:
         if state is None:
             return "none", None
         # What the recorder reports counts, even if the end of the epoch cannot be stored yet.
-        stream = self._recorder.streams.get(state.epoch.id) if state.epoch and state.data_plane == "pipe" else None
+        stream = self._recorder.streams.get(state.epoch.id) if state.epoch and state.is_recorded else None
         return state.describe_capture(stream.state if stream else "open")
 
     async def adopt_pane(self, pane: PaneId, facts: PaneFacts) -> None:
@@ -83,7 +83,6 @@ class PaneCaptureController:
         state = PaneCaptureState(
             pane,
             facts.mux_id,
-            facts.session_id,
             is_respawned=bool(previous),
             can_replace_pipe=any(state.final_size is None for state in previous),
         )
@@ -107,8 +106,8 @@ class PaneCaptureController:
         if state.epoch is None:
             if ended_by == "pane_exited" and not (state.was_captured or state.is_miss_recorded):
                 await self._epochs.record_uncaptured(state.pane, "it was closed before its capture started")
-        elif state.data_plane == "control":
-            await self.control_capture.end_capture(state, ended_by)
+        elif not state.is_recorded:
+            await self._end_written_epoch(state, ended_by)
         else:
             state.end_cause, state.draining_since = ended_by, self._monotonic()
             self._draining_by_epoch[state.epoch.id] = state
@@ -139,9 +138,6 @@ class PaneCaptureController:
         limit = min(_MAX_OPENED_PIPES, _MAX_PENDING_PIPES - pending)
         due_pipes: list[PaneCaptureState] = []
         for state in list(self._panes_by_id.values()):
-            is_valid = state.can_attach(self.server) and self.control_capture.is_following(state)
-            if state.data_plane == "control" and not is_valid:
-                await self._drop_control_capture(state)
             if state.handoff_pending_since is not None and now - state.handoff_pending_since > HANDOFF_TIMEOUT_S:
                 await self._handle_handoff_timeout(state)
             if self._is_due(state, now):
@@ -181,7 +177,7 @@ class PaneCaptureController:
         """End every piped epoch; run_step opens the pipes again once a recorder is connected."""
         states = [*self._panes_by_id.values(), *self._draining_by_epoch.values()]
         # All at once, because each waits until its text is stored, which happens in batches.
-        await run_concurrently(self._end_lost_pipe(state) for state in states if state.data_plane == "pipe")
+        await run_concurrently(self._end_lost_pipe(state) for state in states if state.is_recorded)
 
     async def _end_lost_pipe(self, state: PaneCaptureState) -> None:
         if state.epoch is not None:
@@ -191,39 +187,36 @@ class PaneCaptureController:
             if is_gone:
                 await self._epochs.end_all_gaps(state.pane)
 
-    async def handle_control_notice(self, session_id: str, notice: ControlNotice) -> None:
-        """Handle a notice from a control-mode capture client that exited or lost one of its panes."""
-        name, arguments = notice.name, notice.arguments
-        if name == "exit":
-            for mux_id in self.control_capture.pop_ended_client(session_id):
-                await self._end_control_capture(mux_id, "link_down")
-        elif name == UNWRITABLE_NOTICE:
-            await self._end_control_capture(arguments[0], "disk_full")
-        elif name == "pause" and arguments:
-            await self._end_control_capture(arguments[0], "client_paused")
-
-    async def _end_control_capture(self, mux_id: str, ended_by: EpochEnd) -> None:
-        state = self._panes_by_id.get(MuxPaneId(mux_id))
-        if state is None or state.data_plane != "control":
+    async def handle_capture_lost(self, lost: CaptureLost) -> None:
+        """Handle the end of a capture that the recorder does not report."""
+        state = self._find_by_epoch(lost.epoch)
+        if state is None or state.is_recorded:
             return
-        await self.control_capture.end_capture(state, ended_by)
-        state.note_lost(find_gap_cause(ended_by, saw_end=True), self._monotonic())
-        if ended_by == "disk_full":
+        await self._end_written_epoch(state, lost.ended_by)
+        state.note_lost(find_gap_cause(lost.ended_by, saw_end=True), self._monotonic())
+        if lost.ended_by == "disk_full":
             self._recorder.disk_space.report_write_failure(self._monotonic())
-        elif ended_by != "client_paused":
+        elif lost.is_failure:
             state.retry_at = state.backoff.record_failure(self._monotonic())
+
+    async def _end_written_epoch(self, state: PaneCaptureState, ended_by: EpochEnd) -> None:
+        """Stop a capture whose log is written by the sink, and end its epoch."""
+        epoch, state.epoch, state.data_plane = state.epoch, None, "none"
+        if epoch is not None:
+            await self._stop_capture(state.mux_id, epoch)
+            await self._sink.close_epoch(epoch, ended_by)
 
     async def stop(self, *, keep_pipes: bool) -> None:
         """End all captures and close our pipes; with ``keep_pipes`` they stay open for the next daemon to resume."""
         for state in list(self._panes_by_id.values()):
-            if state.data_plane == "control":
-                await self.control_capture.end_capture(state, "link_down")
-            elif state.epoch is not None and not keep_pipes:
-                is_ours = state.handoff_pending_since is not None or self._recorder.is_stream_open(state.epoch.id)
+            epoch = state.epoch
+            if epoch is not None and not state.is_recorded:
+                await self._end_written_epoch(state, "link_down")
+            elif epoch is not None and not keep_pipes:
+                is_ours = state.handoff_pending_since is not None or self._recorder.is_stream_open(epoch.id)
                 await self.release_pane(state.mux_id, "stopped")
                 if is_ours:
-                    await self._close_pipe(state.mux_id)
-        await self.control_capture.close_clients()
+                    await self._stop_capture(state.mux_id, epoch)
         self._panes_by_id.clear()
 
     def _is_due(self, state: PaneCaptureState, now: float) -> bool:
@@ -231,22 +224,18 @@ class PaneCaptureController:
             return False
         if not self._recorder.disk_space.has_space(now):
             return False
-        if state.data_plane == "control":
-            return state.needs_pipe
-        return state.epoch is None
+        # Control mode is the last resort: it ends as soon as the pane's pipe is free.
+        return state.epoch is None or (state.data_plane == "control" and state.needs_pipe)
 
     async def _start_capture(self, state: PaneCaptureState) -> None:
         try:
-            if state.data_plane == "control":
-                await self._switch_to_pipe(state)
-            elif state.needs_pipe:
-                await self._open_pipe(state)
-            elif state.can_attach(self.server):
-                await self.control_capture.start_capture(state, self.server, self._get_baseline_lines())
-                state.backoff.record_success()
-                state.note_captured()
-            else:
+            channel = self.server.choose_channel(state.mux_id, can_pipe=state.needs_pipe)
+            if channel == "none":
                 await self._record_missed(state, _NO_CAPTURE_METHOD)
+            elif channel == "pipe" or channel == "pty":  # noqa: PLR1714 (mypy narrows no other form)
+                await self._start_recorded_capture(state, channel)
+            else:
+                await self._start_written_capture(state, channel)
         except MuxError as error:
             # One pane that cannot be captured must not stop the others; it is retried with backoff.
             log.warning("cannot capture pane %s: %s", state.pane, error)
@@ -255,52 +244,55 @@ class PaneCaptureController:
         state.is_miss_recorded = state.is_miss_recorded and state.epoch is None
 
     async def _record_missed(self, state: PaneCaptureState, reason: str) -> None:
-        if state.epoch is None and not state.is_miss_recorded and self.server.is_alive:
+        if state.epoch is None and not state.is_miss_recorded and self._is_server_alive():
             state.is_miss_recorded = True
             await self._epochs.record_missed(state.pane, reason)
 
-    async def _drop_control_capture(self, state: PaneCaptureState) -> None:
-        """End a capture whose client must detach or whose pane moved to another session."""
-        await self.control_capture.end_capture(state, "link_down")
-        state.note_lost("link_down", self._monotonic())
-
-    async def _open_pipe(self, state: PaneCaptureState) -> None:
-        epoch = await self._epochs.reserve_epoch(state.pane, "pipe")
-        command = self._recorder.build_handoff_command(state.pane, epoch.id)
-        # The scrollback of a respawned pane is the text of its previous instance.
-        lines, can_replace = 0 if state.is_respawned else self._get_baseline_lines(), state.can_replace_pipe
+    async def _start_recorded_capture(self, state: PaneCaptureState, channel: Literal["pipe", "pty"]) -> None:
+        """Have the pane's stream handed to the recorder, also in place of a capture that is written here."""
+        former, epoch = state.epoch, await self._epochs.reserve_epoch(state.pane, channel)
+        # The scrollback of a respawned pane is the text of its previous instance, and what was captured is stored.
+        lines = 0 if state.is_respawned or former is not None else self._get_baseline_lines()
+        can_replace = state.can_replace_pipe and former is None
         try:
-            opened = await self.server.open_pipe(state.mux_id, command, lines=lines, replace=can_replace)
+            started = await self.server.start_capture(state.mux_id, epoch, self._sink, lines=lines, replace=can_replace)
         except MuxError:
-            # tmux may have opened the pipe although its answer was lost.
+            # The stream may have been handed over although the answer was lost.
             await self._abandon_epoch(epoch)
             raise
         state.can_replace_pipe = state.is_respawned = False
-        if isinstance(opened, PaneCapture):
-            state.epoch, state.data_plane = await self._epochs.begin_epoch(epoch, opened, state.pid), "pipe"
-            state.is_piped, state.handoff_pending_since = True, self._monotonic()
+        if isinstance(started, StartedCapture):
+            if former is not None:
+                await self._sink.close_epoch(former, "joined")
+            state.epoch = await self._epochs.begin_epoch(epoch, started.capture, state.pid)
+            state.data_plane, state.is_piped = started.data_plane, True
+            if started.awaits_recorder:
+                state.handoff_pending_since = self._monotonic()
         else:
             await self._epochs.end_epoch(epoch, "joined", 0)
-            state.is_piped = opened == "piped"
-            state.is_dead = opened != "piped"
+            state.is_piped = started == "piped" or former is not None
+            state.is_dead = started != "piped" and former is None
 
-    async def _switch_to_pipe(self, state: PaneCaptureState) -> None:
-        epoch = await self._epochs.reserve_epoch(state.pane, "pipe")
-        command = self._recorder.build_handoff_command(state.pane, epoch.id)
+    async def _start_written_capture(self, state: PaneCaptureState, channel: Literal["control", "polled"]) -> None:
+        """Begin an epoch whose output the server sends to our sink."""
+        epoch = await self._epochs.reserve_epoch(state.pane, channel)
+        self._sink.open_epoch(epoch)
         try:
-            is_switched = await self.control_capture.switch_to_pipe(state, epoch, self.server, command)
+            started = await self.server.start_capture(state.mux_id, epoch, self._sink, lines=self._get_baseline_lines())
         except MuxError:
-            # As in _open_pipe.
-            await self._abandon_epoch(epoch)
+            await self._sink.close_epoch(epoch, "joined")
             raise
-        state.is_piped = True
-        if is_switched:
-            state.handoff_pending_since = self._monotonic()
-        else:
-            await self._epochs.end_epoch(epoch, "joined", 0)
+        if not isinstance(started, StartedCapture):
+            await self._sink.close_epoch(epoch, "joined")
+            state.is_dead = started != "piped"
+            return
+        state.epoch = await self._epochs.begin_epoch(epoch, started.capture, state.pid)
+        state.data_plane = started.data_plane
+        state.backoff.record_success()
+        state.note_captured()
 
     async def _abandon_epoch(self, epoch: Epoch) -> None:
-        """End a reserved epoch whose pipe tmux may have opened after all. A late hand-off is dropped."""
+        """End a reserved epoch whose stream may have been handed over after all. A late hand-off is dropped."""
         self._abandoned_epochs.add(epoch.id)
         self._recorder.drop_stream(epoch.id)
         await self._epochs.end_epoch(epoch, "joined", 0)
@@ -310,7 +302,7 @@ class PaneCaptureController:
         if state.draining_since is None or state.epoch is None:
             return
         if state.final_size is not None and now - state.draining_since > END_CONFIRMATION_DELAY_S:
-            is_exit = state.end_cause == "pane_exited" and self.server.is_alive
+            is_exit = state.end_cause == "pane_exited" and self._is_server_alive()
             await self._end_epoch(state, "pane_exited" if is_exit else "server_gone", state.final_size)
         elif state.final_size is None and now - state.draining_since > EOF_TIMEOUT_S:
             if self._recorder.is_stream_open(state.epoch.id):
@@ -343,10 +335,10 @@ class PaneCaptureController:
         if not await epochs.resume_epoch(epoch, is_stream_open=stream is not None):
             await epochs.end_epoch(epoch, "joined", 0)
             return
-        state.epoch, state.data_plane = epoch, "pipe"
+        state.epoch, state.data_plane = epoch, "pipe" if epoch.source != "pty" else "pty"
         state.note_captured()
         if stream is None:
-            ended_by: EpochEnd = "link_down" if epoch.source == "control" else "recorder_restart"
+            ended_by: EpochEnd = "link_down" if epoch.source in ("control", "polled") else "recorder_restart"
             await self._end_epoch(state, ended_by, epochs.measure_size(epoch))
         elif lost := epochs.pipeline.count_lost_bytes(epoch.id):
             await self._handle_truncated_log(state, epoch, lost)
@@ -368,7 +360,7 @@ class PaneCaptureController:
         state.note_lost(find_gap_cause(ended_by, saw_end=True), self._monotonic())
         if ended_by == "disk_full":
             self._recorder.disk_space.report_write_failure(self._monotonic())
-        elif ended_by == "descriptors_exhausted":
+        elif ended_by == "descriptors_exhausted" or (epoch.source == "pty" and ended_by == "pipe_closed"):
             state.retry_at = state.backoff.record_failure(self._monotonic())
         await self._epochs.end_epoch(epoch, ended_by, size, detail)
         self._recorder.forget_stream(epoch.id)
@@ -380,17 +372,17 @@ class PaneCaptureController:
             is_alive = True
         except MuxError:
             # Either the server was killed or just our client is lost.
-            is_alive = self.server.is_alive
+            is_alive = self._is_server_alive()
         if pane is not None:
             state.is_piped, state.is_dead = pane.piped, pane.dead
         return classify_pipe_end(stream_state, is_server_alive=is_alive, pane_status=pane)
 
-    async def _close_pipe(self, mux_id: MuxPaneId) -> None:
+    async def _stop_capture(self, mux_id: MuxPaneId, epoch: Epoch) -> None:
         try:
-            await self.server.close_pipe(mux_id)
+            await self.server.stop_capture(mux_id, epoch)
         except MuxError as error:
-            # Continue stopping: the pane or its server may be gone by now.
-            log.info("cannot close the pipe of %s: %s", mux_id, error)
+            # Continue: the pane or its server may be gone by now.
+            log.info("cannot stop the capture of %s: %s", mux_id, error)
 
     def _find_by_epoch(self, epoch: EpochId) -> PaneCaptureState | None:
         states = (*self._draining_by_epoch.values(), *self._panes_by_id.values())

@@ -1,11 +1,10 @@
-"""The capture state of one pane: its epoch, its channel, and why it must not be piped. Pure."""
+"""The capture state of one pane: its epoch, its channel, and why its stream must not be used. Pure."""
 
 from collections.abc import Sequence
 
 from msgspec import Struct, field
 
 from termvisor.backends.pane_source import PaneStatus
-from termvisor.backends.tmux.pane_source import TmuxServer
 from termvisor.capture.recorder_client import StreamState
 from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.terminal.output import Epoch, EpochEnd, Gap, GapCause
@@ -25,11 +24,8 @@ CAUSE_BY_STREAM_STATE: dict[StreamState, GapCause] = {"capped": "disk_full", "st
 class PaneCaptureState(Struct):
     pane: PaneId
     mux_id: MuxPaneId
-    session_id: str
     pid: int = 0
     """The pane's first process."""
-    ends_unattached: bool = False
-    """Its session is destroyed with its last client, so our client must not attach to it."""
     is_dead: bool = False
     is_respawned: bool = False
     """Its previous instance was captured until another program was started in the pane."""
@@ -57,7 +53,6 @@ class PaneCaptureState(Struct):
     retry_at: float = 0.0
 
     def update_facts(self, facts: PaneFacts) -> None:
-        self.session_id, self.ends_unattached = facts.session_id, facts.session_ends_unattached
         self.is_dead, self.is_piped, self.pid = facts.dead, facts.piped, facts.pid
         self.can_replace_pipe = self.can_replace_pipe and facts.piped
 
@@ -74,7 +69,7 @@ class PaneCaptureState(Struct):
         epoch, self.epoch, self.data_plane = self.epoch, None, "none"
         self.handoff_pending_since = self.draining_since = self.end_cause = self.final_size = None
         if epoch is not None:
-            # The recorder closed the pipe itself, although tmux counts it until the pane prints again.
+            # The recorder closed the pipe itself, although the server counts it until the pane prints again.
             self.can_replace_pipe = self.can_replace_pipe or ended_by in CAUSE_BY_STREAM_STATE.values()
             self.is_pipe_foreign = self.is_pipe_foreign or ended_by in ("pipe_stolen", "pipe_closed")
             self.is_dead = self.is_dead or ended_by == "pane_exited"
@@ -94,13 +89,6 @@ class PaneCaptureState(Struct):
             return "none", CAUSE_BY_STREAM_STATE.get(stream_state, self.gap_cause)
         return self.data_plane if self.gap_cause is None else "none", self.gap_cause
 
-    def can_attach(self, server: TmuxServer) -> bool:
-        """Return False if the session or server ends with its last client, because ours would keep it alive.
-
-        A server of an unknown version gets no attached client either.
-        """
-        return not (self.ends_unattached or server.exits_unattached or server.client.kind == "plain")
-
     @property
     def is_settled(self) -> bool:
         """Return True if the pane is captured, or could not be."""
@@ -108,7 +96,13 @@ class PaneCaptureState(Struct):
         return is_captured or self.is_dead or self.is_miss_recorded or self.retry_at > 0.0
 
     @property
+    def is_recorded(self) -> bool:
+        """Return True if the recorder holds the pane's stream, and reports its end."""
+        return self.data_plane in ("pipe", "pty")
+
+    @property
     def needs_pipe(self) -> bool:
+        """Return True if the pane's only stream is free for us."""
         return not self.is_pipe_foreign and (self.can_replace_pipe or not self.is_piped)
 
 

@@ -1,4 +1,4 @@
-"""Keep the panes of one tmux server: store what each listing changes, emit the events, adopt and release captures."""
+"""Keep the panes of one server: store what each listing changes, emit the events, adopt and release captures."""
 
 from collections.abc import Iterator, Mapping
 
@@ -47,8 +47,9 @@ class PaneRegistry:
 
     async def load(self) -> None:
         """Adopt the panes that an earlier daemon stored."""
+        await self._epochs.store.panes.adopt_server(self._server)
         for stored in await self._epochs.store.panes.list_panes():
-            if stored.instance.server == self._server:
+            if stored.instance.server.is_same_process(self._server):
                 self._known[stored.instance.mux_id] = KnownPane(stored.id, stored.facts)
                 await self._captures.adopt_pane(stored.id, stored.facts)
         self._highest_number = await self._epochs.store.panes.find_highest_mux_number(self._server)

@@ -16,7 +16,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 import termvisor
+from termvisor.backends.capture_sink import StreamHandoff
 from termvisor.capture.raw_log import DiskSpaceProbe
+from termvisor.capture.stream_handoff import plan_handoff
 from termvisor.errors import Conflict, Unavailable
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.recorder.sockets import SeqpacketChannel, close_descriptors, connect_socket, is_recorder_listening
@@ -163,12 +165,9 @@ class RecorderClient:
             self._child.disown()
             self._child = None
 
-    def build_handoff_command(self, pane: PaneId, epoch: EpochId) -> str:
-        """Return the shell command for tmux's pipe-pane that passes the pane's output to the recorder."""
-        script = f"{_PACKAGE_ROOT}/termvisor/recorder/send_fd.py"
-        command = shlex.join([sys.executable, "-ISE", script, self._options.socket, f"{pane}/{epoch}"])
-        # tmux expands strftime, then formats. It does not unescape `##[`, so close and reopen the quote in between.
-        return "exec " + command.replace("%", "%%").replace("#", "##''")
+    def plan_handoff(self, pane: PaneId, epoch: EpochId) -> StreamHandoff:
+        """Return how another process passes the pane's output to the recorder."""
+        return plan_handoff(self._options.socket, f"{_PACKAGE_ROOT}/termvisor/recorder/send_fd.py", pane, epoch)
 
     async def _connect(self, *, may_spawn: bool) -> None:
         while not self.is_connected:

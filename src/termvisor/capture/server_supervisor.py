@@ -1,9 +1,13 @@
-"""Discover the user's tmux servers, run one watcher for each, and restart the recorder when it dies."""
+"""Discover the servers of all backends, run one watcher for each, and restart the recorder when it dies."""
 
 import asyncio
 import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 
-from termvisor.backends.tmux.server_sockets import is_server_listening, list_candidate_sockets, list_configured_sockets
+from msgspec import Struct
+
+from termvisor.backends.backend import Backend, ForkCounter
+from termvisor.backends.transport import Transport
 from termvisor.capture.epochs import EpochLifecycle
 from termvisor.capture.event_log import AlertingRetry
 from termvisor.capture.recorder_client import RecorderClient, RecorderDied, RecorderUpdate
@@ -14,24 +18,39 @@ from termvisor.model.health import ServerHealth
 from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.terminal.output import Epoch
 from termvisor.model.terminal.pane import ServerInstance
-from termvisor.model.terminal.target import LOCAL
-from termvisor.settings import Paths, Settings
-from termvisor.system.inotify import ARRIVAL_EVENTS, FolderChange, Inotify
-from termvisor.system.procfs import read_start_time
-from termvisor.system.subprocesses import is_installed
+from termvisor.model.terminal.target import ServerKey
+from termvisor.settings import Settings
 
 _SCAN_INTERVAL_S = 1.0
-_TERMINALS_FOLDER = "/dev/pts"
 # Maximum delay of the daemon's first answers by a server that does not answer.
 _FIRST_LISTING_TIMEOUT_S = 3.0
 log = get_logger("capture.servers")
 
 
+class _FailedServer(Struct):
+    """A server whose watcher failed, and when it is tried again."""
+
+    backend: Backend
+    transport: Transport
+    retry: AlertingRetry
+
+
 class ServerSupervisor:
     """Owner of the watchers of all servers; passes the recorder's updates (except growth) on to them."""
 
-    def __init__(self, paths: Paths, settings: Settings, *, epochs: EpochLifecycle, recorder: RecorderClient):
-        self._paths, self._settings, self._epochs, self._recorder = paths, settings, epochs, recorder
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        backends: Mapping[str, Backend],
+        transports: Sequence[Transport],
+        forks: ForkCounter,
+        epochs: EpochLifecycle,
+        recorder: RecorderClient,
+    ):
+        self.settings, self._epochs, self._recorder = settings, epochs, recorder
+        self.backends, self._forks = backends, forks
+        self._transports = {one.target.name: one for one in transports}
         recorder.on_update = self._handle_recorder_update
         self._resumable_epochs: dict[PaneId, list[Epoch]] = {}
         """Epochs that an earlier daemon or a failed watcher left open, oldest first."""
@@ -39,12 +58,12 @@ class ServerSupervisor:
         self._recorder_retry = AlertingRetry("recorder", "the recorder keeps exiting", epochs.event_log)
         self._stop_requested = asyncio.Event()
         self._keep_pipes = False
-        self.watchers: dict[str, ServerWatcher] = {}
+        self.watchers: dict[ServerKey, ServerWatcher] = {}
+        self._named_servers: list[ServerKey] = []
+        """The servers that the settings name, at the last scan."""
         self.first_scan_done = asyncio.Event()
-        self._retries_by_socket: dict[str, AlertingRetry] = {}
+        self._failed_servers: dict[ServerKey, _FailedServer] = {}
         self.recorder_restarts = self.watcher_restarts = 0
-        self.fork_count = 0
-        """Number of programs started for capturing since the daemon started."""
 
     def _handle_recorder_update(self, update: RecorderUpdate) -> None:
         for watcher in self.watchers.values():
@@ -58,7 +77,7 @@ class ServerSupervisor:
         self._stop_requested.set()
 
     def locate_pane(self, pane: PaneId) -> tuple[ServerWatcher, MuxPaneId] | None:
-        """Return the watcher of a pane and the pane's tmux id, or None if no server has the pane."""
+        """Return the watcher of a pane and the pane's id there, or None if no server has the pane."""
         for watcher in self.watchers.values():
             for mux_id, known in watcher.known_panes.items():
                 if known.id == pane:
@@ -66,12 +85,8 @@ class ServerSupervisor:
         return None
 
     def apply_settings(self, settings: Settings) -> None:
-        """Apply new settings and stop watching servers that they no longer name."""
-        self._settings = settings
-        sockets = list_candidate_sockets(self._paths, settings)
-        for socket, watcher in self.watchers.items():
-            if settings.tmux_sockets is not None and socket not in sockets:
-                watcher.stop(keep_pipes=False)
+        """Apply new settings; the next scan stops watching servers that they no longer name."""
+        self.settings = settings
 
     @property
     def alerts(self) -> dict[str, str]:
@@ -81,54 +96,41 @@ class ServerSupervisor:
         """Return the servers that are named in the settings but not running."""
         return [
             ServerHealth(
-                target=LOCAL.name, socket=socket, mux_ok=False, client="none", panes=0, detail="no server is running"
+                target=key.target,
+                socket=key.address,
+                mux_ok=False,
+                client="none",
+                panes=0,
+                detail="no server is running",
             )
-            for socket in list_configured_sockets(self._settings)
-            if socket not in self.watchers
+            for key in self._named_servers
+            if key not in self.watchers
         ]
+
+    @property
+    def fork_count(self) -> int:
+        """Number of programs started for capturing since the daemon started."""
+        return self._forks.count
 
     @property
     def restart_counts(self) -> dict[str, int]:
         """Count the restarts of the recorder and of the watchers."""
         return {"recorder": self.recorder_restarts, "watch": self.watcher_restarts}
 
-    def _count_fork(self) -> None:
-        self.fork_count += 1
-
     async def run(self) -> None:
         await self._close_orphaned_panes()
         async with asyncio.TaskGroup() as group:
             recorder_task = group.create_task(self._keep_recorder_running())
-            terminals = self._watch_terminals()
-            self._start_watchers(group)
+            await self._scan_servers(group)
             await self._update_alerts()
             first_scan = group.create_task(self._wait_for_first_listings())
             while not await self._wait_for_stop(_SCAN_INTERVAL_S):
-                self._start_watchers(group)
+                await self._scan_servers(group)
                 await self._update_alerts()
             first_scan.cancel()
             for watcher in self.watchers.values():
                 watcher.stop(keep_pipes=self._keep_pipes)
             recorder_task.cancel()
-        if terminals is not None:
-            terminals.close()
-
-    def _watch_terminals(self) -> Inotify | None:
-        """Let every watcher look at its server when a terminal is created, instead of at its next poll."""
-        # No inotify, or no terminals there: the watchers poll.
-        with contextlib.suppress(OSError):
-            terminals = Inotify()
-            try:
-                terminals.watch_folder(_TERMINALS_FOLDER, ARRIVAL_EVENTS, self._note_terminal)
-            except OSError:
-                terminals.close()
-                raise
-            return terminals
-        return None
-
-    def _note_terminal(self, _change: FolderChange) -> None:
-        for watcher in self.watchers.values():
-            watcher.note_terminal_created()
 
     async def _wait_for_first_listings(self) -> None:
         # A server that hangs must not keep the others from being watched.
@@ -146,68 +148,88 @@ class ServerSupervisor:
         for watcher in [watcher for watcher in self.watchers.values() if watcher.is_watching]:
             await watcher.list_now(_FIRST_LISTING_TIMEOUT_S)
 
-    def _start_watchers(self, group: asyncio.TaskGroup) -> None:
-        for socket in list_candidate_sockets(self._paths, self._settings):
-            is_due = socket not in self._retries_by_socket or self._retries_by_socket[socket].is_due
-            if socket not in self.watchers and is_due and is_server_listening(socket):
-                self.watchers[socket] = self.build_watcher(socket)
-                group.create_task(self._run_watcher(self.watchers[socket]))
+    async def _scan_servers(self, group: asyncio.TaskGroup) -> None:
+        """Start watching servers that were found, and stop watching those that the settings no longer name."""
+        named_servers: list[ServerKey] = []
+        for backend, transport in self._list_places():
+            target = transport.target.name
+            addresses = await backend.list_addresses(transport)
+            named = await backend.list_named_addresses(transport)
+            named_servers += [ServerKey(target, address) for address in named or ()]
+            for watcher in self._list_watchers(backend, transport) if named is not None else ():
+                if watcher.key.address not in addresses:
+                    watcher.stop(keep_pipes=False)
+            for key in [ServerKey(target, address) for address in addresses]:
+                is_due = key not in self._failed_servers or self._failed_servers[key].retry.is_due
+                if key not in self.watchers and is_due and await backend.is_listening(transport, key.address):
+                    watcher = self.watchers[key] = self.build_watcher(key, backend, transport)
+                    group.create_task(self._run_watcher(watcher))
+        self._named_servers = named_servers
 
-    def build_watcher(self, socket: str) -> ServerWatcher:
+    def _list_places(self) -> Iterator[tuple[Backend, Transport]]:
+        for backend in self.backends.values():
+            for transport in self._transports.values():
+                yield backend, transport
+
+    def _list_watchers(self, backend: Backend, transport: Transport) -> list[ServerWatcher]:
+        return [one for one in self.watchers.values() if one.backend is backend and one.transport is transport]
+
+    def build_watcher(self, key: ServerKey, backend: Backend, transport: Transport) -> ServerWatcher:
         return ServerWatcher(
-            socket,
+            key,
+            backend=backend,
+            transport=transport,
             epochs=self._epochs,
             recorder=self._recorder,
-            get_settings=lambda: self._settings,
+            get_settings=lambda: self.settings,
             resumable_epochs=self._resumable_epochs,
-            count_fork=self._count_fork,
         )
 
     async def _update_alerts(self) -> None:
         """Clear the alerts of servers that are watched again or gone."""
-        for socket, retry in self._retries_by_socket.items():
-            watcher = self.watchers.get(socket)
-            if watcher is None and not is_server_listening(socket):
-                await retry.clear_alert()
+        for key, failed in list(self._failed_servers.items()):
+            watcher = self.watchers.get(key)
+            if watcher is None and not await failed.backend.is_listening(failed.transport, key.address):
+                await failed.retry.clear_alert()
             elif watcher is not None and watcher.is_watching:
-                await retry.record_success()
-        await self._check_tmux_installed()
+                await failed.retry.record_success()
+        await self._check_backends()
 
-    async def _check_tmux_installed(self) -> None:
-        """Raise an alert while tmux is missing. Once it is installed, retry all servers immediately."""
-        program, event_log = self._settings.tmux_program, self._epochs.event_log
-        if not is_installed(program):
-            await event_log.raise_alert("tmux", describe_missing_tmux(program))
-        elif "tmux" in event_log.alerts:
-            await event_log.clear_alert("tmux")
-            for retry in self._retries_by_socket.values():
-                await retry.clear_alert()
-            self._retries_by_socket.clear()
+    async def _check_backends(self) -> None:
+        """Raise an alert while a backend misses something. Once it is there, retry its servers immediately."""
+        event_log = self._epochs.event_log
+        for backend in self.backends.values():
+            if reason := backend.explain_unavailable():
+                await event_log.raise_alert(backend.name, reason)
+            elif backend.name in event_log.alerts:
+                await event_log.clear_alert(backend.name)
+                for key in [key for key, failed in self._failed_servers.items() if failed.backend is backend]:
+                    await self._failed_servers.pop(key).retry.clear_alert()
 
     async def _run_watcher(self, watcher: ServerWatcher) -> None:
         try:
             await watcher.run()
         except MuxError as error:
-            # tmux did not answer or exited. That is expected, so log no traceback.
-            log.warning("cannot watch %s: %s", watcher.socket, error)
+            # The server did not answer or exited. That is expected, so log no traceback.
+            log.warning("cannot watch %s: %s", watcher.key.label, error)
             await self._handle_watcher_failure(watcher, str(error))
         except Exception as error:
             # A bug that affects one server must not end the watchers of the others.
-            log.exception("the watcher of %s failed", watcher.socket)
+            log.exception("the watcher of %s failed", watcher.key.label)
             await self._handle_watcher_failure(watcher, type(error).__name__)
         finally:
             watcher.first_listing_done.set()
             watcher.first_capture_done.set()
-            del self.watchers[watcher.socket]
+            del self.watchers[watcher.key]
 
     async def _handle_watcher_failure(self, watcher: ServerWatcher, reason: str) -> None:
         """Schedule a restart of the watcher and keep its open epochs for the next one."""
         self.watcher_restarts += 1
-        if watcher.socket not in self._retries_by_socket:
-            description = f"watching {watcher.socket} keeps failing"
-            retry = AlertingRetry(f"watch:{watcher.socket}", description, self._epochs.event_log)
-            self._retries_by_socket[watcher.socket] = retry
-        await self._retries_by_socket[watcher.socket].record_failure(reason)
+        if watcher.key not in self._failed_servers:
+            description = f"watching {watcher.key.label} keeps failing"
+            retry = AlertingRetry(f"watch:{watcher.key.label}", description, self._epochs.event_log)
+            self._failed_servers[watcher.key] = _FailedServer(watcher.backend, watcher.transport, retry)
+        await self._failed_servers[watcher.key].retry.record_failure(reason)
         await watcher.abandon_server()
         panes = {known.id for known in watcher.known_panes.values()}
         for epoch in await self._epochs.store.output.list_open_epochs():
@@ -248,13 +270,20 @@ class ServerSupervisor:
             open_epochs.setdefault(epoch.pane, []).append(epoch)
         left_open = [epoch for pane_epochs in open_epochs.values() for epoch in pane_epochs]
         epochs.pipeline.discard_other_epochs(frozenset(epoch.id for epoch in [*unfinished, *left_open]))
-        is_alive = {pane.id: _is_server_alive(pane.instance.server) for pane in await store.panes.list_panes()}
+        is_alive = {pane.id: self._is_possibly_alive(pane.instance.server) for pane in await store.panes.list_panes()}
         for orphan in [pane for pane in open_epochs if not is_alive.get(pane, False)]:
             for epoch in open_epochs.pop(orphan):
                 await self._close_orphaned_epoch(epoch)
         for gone in [pane for pane, alive in is_alive.items() if not alive]:
             await store.panes.mark_gone(gone, epochs.clock.now())
             await epochs.event_log.emit("pane_gone", gone)
+
+    def _is_possibly_alive(self, server: ServerInstance) -> bool:
+        """Return False if the process of a server has certainly exited: unknown is not dead."""
+        backend, transport = self.backends.get(server.backend), self._transports.get(server.target)
+        if backend is None or transport is None:
+            return True
+        return backend.is_server_alive(transport, server) is not False
 
     async def _close_orphaned_epoch(self, epoch: Epoch) -> None:
         epochs, recorder = self._epochs, self._recorder
@@ -269,15 +298,3 @@ class ServerSupervisor:
                 return await self._stop_requested.wait()
         except TimeoutError:
             return False
-
-
-def describe_missing_tmux(program: str) -> str:
-    """Return the alert text for a tmux program that is not installed."""
-    return (
-        f"tmux is missing: program {program!r} not found. Install it (`sudo apt-get install tmux`), or set its path in"
-        " tmux_program"
-    )
-
-
-def _is_server_alive(server: ServerInstance) -> bool:
-    return read_start_time(server.pid) == server.started

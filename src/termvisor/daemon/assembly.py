@@ -7,7 +7,10 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 from termvisor import __version__
-from termvisor.backends.tmux.pane_source import TmuxServer
+from termvisor.backends.backend import BackendDependencies, ForkCounter
+from termvisor.backends.pane_source import PaneSource
+from termvisor.backends.registry import build_backends
+from termvisor.backends.transports.local import LocalTransport
 from termvisor.capture.epochs import EpochLifecycle
 from termvisor.capture.event_log import EventLog
 from termvisor.capture.raw_log import find_highest_ids
@@ -139,7 +142,7 @@ async def _build_components(paths: Paths, settings: Settings, store: Store, cloc
     # Capture retries while the disk is full; operations use the plain store and get the error immediately.
     epochs = EpochLifecycle(store.with_write_retry(write_retry), pipeline, event_log, clock)
     epochs.read_shell_state = partial(read_shell_state, paths.shell_state_dir, pipeline.nonce)
-    supervisor = ServerSupervisor(paths, settings, epochs=epochs, recorder=recorder)
+    supervisor = _build_supervisor(paths, settings, epochs, recorder)
     sightings = SightingRecorder(store, pipeline, clock)
     agent_tracking = await build_agent_tracking(store, event_log, clock, paths, settings)
     connect_capture(agent_tracking, pipeline, supervisor)
@@ -168,6 +171,22 @@ async def _build_components(paths: Paths, settings: Settings, store: Store, cloc
     )
 
 
+def _build_supervisor(
+    paths: Paths, settings: Settings, epochs: EpochLifecycle, recorder: RecorderClient
+) -> ServerSupervisor:
+    forks = ForkCounter()
+    dependencies = BackendDependencies(paths=paths, get_settings=lambda: supervisor.settings, count_fork=forks)
+    supervisor = ServerSupervisor(
+        settings,
+        backends=build_backends(dependencies),
+        transports=[LocalTransport()],
+        forks=forks,
+        epochs=epochs,
+        recorder=recorder,
+    )
+    return supervisor
+
+
 async def _prepare_store(paths: Paths, settings: Settings, store: Store, clock: Clock) -> RetentionClock:
     # Before anything is stored, because a new row would hide that the clock was set meanwhile.
     retention_clock = await RetentionClock.open(store, clock)
@@ -186,7 +205,7 @@ def _build_pipeline(paths: Paths, settings: Settings, store: Store, clock: Clock
     )
 
 
-def _find_pane_location(supervisor: ServerSupervisor, pane: PaneId) -> tuple[TmuxServer, MuxPaneId] | None:
+def _find_pane_location(supervisor: ServerSupervisor, pane: PaneId) -> tuple[PaneSource, MuxPaneId] | None:
     location = supervisor.locate_pane(pane)
     return None if location is None else (location[0].server, location[1])
 

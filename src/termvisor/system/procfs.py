@@ -275,6 +275,14 @@ def read_start_time(pid: int) -> int:
     return 0 if process is None else process.started
 
 
+def is_process_running(pid: int, started: int, boot: str = "") -> bool:
+    """Return True if this process still runs, and no other with its number. A ``boot`` that is unknown counts for any.
+
+    A process id and its start in ticks may repeat after a reboot.
+    """
+    return read_start_time(pid) == started and (not boot or read_boot_id() in ("", boot))
+
+
 def count_read_bytes(pid: int) -> int | None:
     """Return how many bytes a process has read with read() and the like since it started; None if unknown."""
     words = read_file(f"/proc/{pid}/io").split()

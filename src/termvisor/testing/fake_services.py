@@ -12,7 +12,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from termvisor.backends.backend import BackendDependencies
 from termvisor.backends.pane_source import PaneCapture
+from termvisor.backends.registry import build_backends
 from termvisor.capture.event_log import EventLog
 from termvisor.capture.pane_registry import KnownPane
 from termvisor.clock import NS, Clock
@@ -38,6 +40,7 @@ from termvisor.model.terminal.pane import (
     ServerInstance,
 )
 from termvisor.model.terminal.screen import CapturedScreen, ReplayFrame, Screen, ScreenRow
+from termvisor.model.terminal.target import ServerKey
 from termvisor.ops.api.services import Services
 from termvisor.pipeline import Pipeline, SightingRecorder
 from termvisor.protocol.unix_socket import PeerProcess
@@ -81,7 +84,7 @@ class FakeServices(Services):
         self.store = open_memory_store(self.clock)
         self.pipeline = FakePipeline(self.store, self.clock, self.paths.raw_dir)
         self.screens: dict[PaneId, Screen] = {}
-        self._tmux = _FakeSupervisor(self.screens)
+        self._tmux = _FakeSupervisor(self.screens, self.paths)
         self.event_log = EventLog(self.store.events, self.clock)
         self.components = self._build_components(settings or Settings())
         self.panes = PaneService(self.components)
@@ -305,9 +308,10 @@ class FakePipeline(Pipeline):
 class _FakeSupervisor:
     """Watches fake tmux servers, one per socket."""
 
-    def __init__(self, screens: dict[PaneId, Screen]):
+    def __init__(self, screens: dict[PaneId, Screen], paths: Paths):
         self._screens = screens
-        self.watchers: dict[str, _FakeWatcher] = {}
+        self.backends = build_backends(BackendDependencies(paths=paths, get_settings=Settings))
+        self.watchers: dict[ServerKey, _FakeWatcher] = {}
         self.first_scan_done = self
 
     async def wait(self) -> None:
@@ -317,7 +321,7 @@ class _FakeSupervisor:
         """Do nothing: changes are stored at once."""
 
     def add_pane(self, server: ServerInstance, pane: KnownPane) -> None:
-        watcher = self.watchers.setdefault(server.socket, _FakeWatcher(server, self._screens))
+        watcher = self.watchers.setdefault(server.key, _FakeWatcher(server, self._screens))
         watcher.known_panes[pane.facts.mux_id] = pane
 
     def remove_pane(self, pane: PaneId) -> None:

@@ -45,8 +45,9 @@ def test_an_action_is_shown_with_all_its_fields():
     spawn = Spawn(where="window", command=("run", SECRET), env={"TOKEN": SECRET, "N": "1"}, is_horizontal=True)
     shown = redact_action(spawn)
     assert shown | {"command": 0, "env": 0} == {
-        "type": "spawn", "where": "window", "target": "local", "server": "", "session": "", "beside": None,
-        "is_horizontal": True, "command": 0, "cwd": "", "env": 0, "name": "", "account": "", "keeps_failure": False,
+        "type": "spawn", "where": "window", "target": "local", "place": "", "server": "", "session": "",
+        "beside": None, "is_horizontal": True, "command": 0, "cwd": "", "env": 0, "name": "", "account": "",
+        "keeps_failure": False,
     }  # fmt: skip
     assert (shown["command"][0], shown["env"]["N"]) == ("run", "1")
     assert SECRET not in str(shown)

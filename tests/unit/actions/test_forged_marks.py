@@ -74,7 +74,11 @@ async def test_a_forged_mark_does_not_hide_the_true_one(scene) -> None:
 
 async def test_a_shell_that_has_not_read_enter_started_nothing() -> None:
     scene = GateOnScriptedPane()
-    scene.pane.count_read_bytes = lambda _pid: 7
+
+    async def count_read_bytes(_pane, _pid):
+        return 7
+
+    scene.pane.count_read_bytes = count_read_bytes
     call_at(scene.pane, "press", after=lose_input)
     outcome = await scene.run(SEND)
     assert (outcome.status, outcome.why) == ("unknown", "mark_not_proven")

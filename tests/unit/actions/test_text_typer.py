@@ -55,13 +55,13 @@ class ScriptedProgram:
     def get_control(self, _pane: int) -> "ScriptedProgram":
         return self
 
-    def find_foreground_group(self, _pane: int) -> int:
+    async def find_foreground_group(self, _pane: int) -> int:
         return self.group
 
-    def count_unread_bytes(self, _pane: int) -> int:
+    async def count_unread_bytes(self, _pane: int) -> int:
         return 0
 
-    def is_busy(self, _pane: int) -> bool:
+    async def is_busy(self, _pane: int) -> bool:
         return False
 
     def get_command_times(self, _pane: int) -> dict[str, int]:

@@ -50,7 +50,10 @@ def add_text(pane: FaultyPane) -> None:
 
 
 def be_busy(pane: FaultyPane) -> None:
-    pane.is_busy = lambda _pane: True
+    async def is_busy(_pane) -> bool:
+        return True
+
+    pane.is_busy = is_busy
 
 
 def call_at(pane: FaultyPane, method: str, *, before: Change | None = None, after: Change | None = None) -> None:
@@ -167,7 +170,11 @@ async def test_only_a_shell_with_marks_must_report_the_start_of_a_command(is_pro
 
 async def test_an_input_that_empties_proves_nothing_while_bytes_are_unread():
     scene = GateOnScriptedPane("idle")
-    scene.pane.count_unread_bytes = lambda _pane: 3
+
+    async def count_unread_bytes(_pane):
+        return 3
+
+    scene.pane.count_unread_bytes = count_unread_bytes
     outcome = await scene.run(SEND)
     assert (outcome.status, outcome.why) == ("unknown", "not_confirmed")
     assert outcome.text == "Enter was pressed; nothing proves that the program took the text"

@@ -8,31 +8,43 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from termvisor.backends.backend import BackendDependencies, ForkCounter
+from termvisor.backends.pane_source import CaptureLost, ServerNews
+from termvisor.backends.registry import build_backends
 from termvisor.backends.tmux.commands import TmuxClient
-from termvisor.backends.tmux.control_mode import ControlNotice
 from termvisor.backends.tmux.native_client import NativeClient
 from termvisor.backends.tmux.pane_source import identify_server
-from termvisor.capture.control_mode_capture import ControlModeCapture
+from termvisor.backends.tmux.plain_client import PlainClient
+from termvisor.backends.tmux.watched_server import TmuxPaneSource
+from termvisor.backends.transports.local import LocalTransport
 from termvisor.capture.epochs import EpochLifecycle
 from termvisor.capture.event_log import EventLog
 from termvisor.capture.pane_capture import PaneCaptureController
 from termvisor.capture.recorder_client import RecorderClient, RecorderDied, RecorderUpdate
+from termvisor.capture.segment_sink import SegmentSink
 from termvisor.capture.server_supervisor import ServerSupervisor
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.clock import SystemClock
 from termvisor.model.ids import MuxPaneId, PaneId, TargetName
 from termvisor.model.terminal.output import Epoch, EpochSource, Gap
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
+from termvisor.model.terminal.target import LOCAL, ServerKey
 from termvisor.pipeline import Pipeline
 from termvisor.recorder.segment_log import FLAG_ENDED, SegmentWriter
 from termvisor.settings import Paths, Settings, make_instance_folders
 from termvisor.store import Store
+from termvisor.system.procfs import is_process_running
 from termvisor.testing.private_tmux import PrivateTmux
 from tests.unit.wait_until import wait_until
 
 T = TypeVar("T")
 SERVER = ServerInstance(TargetName("local"), "/run/tmux/default", 100, 1)
 SETTINGS = Settings(thin_interval=0.1, full_interval=1.0, flush_interval=0.01, tmux_sockets=())
+
+
+def build_key(socket: str) -> ServerKey:
+    """Return the key of a server on this machine."""
+    return ServerKey(LOCAL.name, socket)
 
 
 class AdvancedClock(SystemClock):
@@ -124,20 +136,21 @@ class CaptureHarness:
     async def open(self, client: TmuxClient | None = None) -> "CaptureHarness":
         capture_store, socket = self.capture_store, self.tmux.socket
         self.updates: list[RecorderUpdate] = []
-        self.notices: list[tuple[str, ControlNotice]] = []
+        self.news: list[ServerNews] = []
         self.recorder = RecorderClient(capture_store.paths, SETTINGS, capture_store.pipeline.note_growth)
         self.recorder.on_update = self.updates.append
         await self.recorder.start()
         self.client = client or NativeClient(socket)
-        self.server = await identify_server(self.client, socket)
-        self.forks: list[None] = []
-        self.control_capture = ControlModeCapture(
-            capture_store.epochs,
+        self.forks = ForkCounter()
+        self.server = TmuxPaneSource(
+            await identify_server(self.client, socket),
+            PlainClient("tmux", socket, self.forks),
             program="tmux",
-            segment_bytes=1 << 20,
-            on_notice=lambda session_id, notice: self.notices.append((session_id, notice)),
-            count_fork=lambda: self.forks.append(None),
+            report=self.news.append,
+            count_fork=self.forks,
         )
+        self.control_capture = self.server.control_capture
+        self.sink = SegmentSink(capture_store.epochs, self.recorder, segment_bytes=1 << 20, report=self.news.append)
         open_epochs: dict[PaneId, list[Epoch]] = {}
         for epoch in await capture_store.store.output.list_open_epochs():
             open_epochs.setdefault(epoch.pane, []).append(epoch)
@@ -145,23 +158,26 @@ class CaptureHarness:
             self.server,
             epochs=capture_store.epochs,
             recorder=self.recorder,
-            control_capture=self.control_capture,
+            sink=self.sink,
             resumable_epochs=open_epochs,
             get_baseline_lines=lambda: 100,
+            is_server_alive=self.is_server_alive,
         )
         return self
 
     async def restart(self) -> None:
         """Simulate a killed daemon and its successor; the recorder keeps running."""
         self.recorder.detach()
-        self.client.close()
+        await self.server.close()
         await self.capture_store.restart()
         await self.open()
 
     async def close(self) -> None:
-        await self.control_capture.close_clients()
-        self.client.close()
+        await self.server.close()
         await self.recorder.quit()
+
+    def is_server_alive(self) -> bool:
+        return is_process_running(self.server.instance.pid, self.server.instance.started)
 
     async def read_facts(self, mux_id: str) -> PaneFacts:
         return next(facts for facts in await self.server.list_pane_facts() if facts.mux_id == mux_id)
@@ -181,9 +197,10 @@ class CaptureHarness:
 
     async def run_turn(self) -> None:
         await self.deliver_updates()
-        while self.notices:
-            session_id, notice = self.notices.pop(0)
-            await self.captures.handle_control_notice(session_id, notice)
+        while self.news:
+            news = self.news.pop(0)
+            if isinstance(news, CaptureLost):
+                await self.captures.handle_capture_lost(news)
         for facts in await self.server.list_pane_facts():
             self.captures.update_facts(facts)
         await self.captures.run_step()
@@ -239,8 +256,17 @@ class WatcherHarness:
     def _prepare(self) -> None:
         capture_store = self.capture_store
         self.recorder = RecorderClient(capture_store.paths, self.settings, capture_store.pipeline.note_growth)
+        forks, self.transport = ForkCounter(), LocalTransport()
+        dependencies = BackendDependencies(
+            paths=capture_store.paths, get_settings=lambda: self.supervisor.settings, count_fork=forks
+        )
         self.supervisor = ServerSupervisor(
-            capture_store.paths, self.settings, epochs=capture_store.epochs, recorder=self.recorder
+            self.settings,
+            backends=build_backends(dependencies),
+            transports=[self.transport],
+            forks=forks,
+            epochs=capture_store.epochs,
+            recorder=self.recorder,
         )
         self.task: asyncio.Future[None] | None = None
 
@@ -250,10 +276,13 @@ class WatcherHarness:
         self._prepare()
         await self.start_supervisor()
 
+    def build_watcher(self, socket: str) -> ServerWatcher:
+        return self.supervisor.build_watcher(build_key(socket), self.supervisor.backends["tmux"], self.transport)
+
     async def watch_server(self, socket: str) -> ServerWatcher:
         """Run only the watcher of this server."""
         await self.recorder.start()
-        watcher = self.supervisor.watchers[socket] = self.supervisor.build_watcher(socket)
+        watcher = self.supervisor.watchers[build_key(socket)] = self.build_watcher(socket)
         self.task = asyncio.ensure_future(watcher.run())
         await watcher.first_listing_done.wait()
         return watcher
@@ -283,7 +312,7 @@ class WatcherHarness:
         return (await self.list_panes())[mux_id]
 
     def _is_captured(self, socket: str, mux_id: str, plane: str) -> bool:
-        watcher = self.supervisor.watchers.get(socket)
+        watcher = self.supervisor.watchers.get(build_key(socket))
         if watcher is None or watcher.describe_capture(MuxPaneId(mux_id))[0] != plane:
             return False
         state = watcher.captures.find_pane(MuxPaneId(mux_id))
@@ -308,4 +337,13 @@ class WatcherHarness:
                 await asyncio.sleep(0.01)
 
 
-__all__ = ["SERVER", "SETTINGS", "AdvancedClock", "CaptureHarness", "CaptureStore", "WatcherHarness", "wait_until"]
+__all__ = [
+    "SERVER",
+    "SETTINGS",
+    "AdvancedClock",
+    "CaptureHarness",
+    "CaptureStore",
+    "WatcherHarness",
+    "build_key",
+    "wait_until",
+]

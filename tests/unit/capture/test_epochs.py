@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from termvisor.backends.pane_source import PaneCapture
-from termvisor.capture.epochs import find_cursor_column, find_gap_cause, find_input_column, find_rows_after_tail
+from termvisor.capture.epochs import find_cursor_column, find_gap_cause, find_input_column
 from termvisor.clock import NS, format_timestamp
 from termvisor.errors import VisorError
 from termvisor.model.terminal.output import Gap
@@ -284,30 +284,6 @@ async def test_the_gap_of_a_gone_pane_is_ended(capture_store):
         await capture_store.epochs.record_missed(one, "no way")
     await capture_store.epochs.end_all_gaps(pane)
     assert [gap.end_at is None for gap in await capture_store.list_gaps()] == [False, True]
-
-
-OLD = ["$ make", "compiling a", "compiling b", "linking"]
-
-
-def test_rows_after_the_tail_are_returned():
-    assert find_rows_after_tail(OLD, [*OLD[1:], "done", "$ "]) == ["done", "$ "]
-
-
-def test_no_new_rows_are_an_empty_list_and_not_none():
-    assert find_rows_after_tail(OLD, OLD) == []
-
-
-def test_a_tail_that_occurs_twice_proves_nothing():
-    assert find_rows_after_tail(OLD, [*OLD, "x", *OLD, "y"]) is None
-
-
-def test_a_few_equal_or_blank_lines_prove_nothing():
-    assert find_rows_after_tail(["", "$ ", ""], ["", "$ ", "", "new"]) is None
-    assert find_rows_after_tail(OLD, ["linking", "new"]) is None
-
-
-def test_a_capture_without_the_tail_proves_nothing():
-    assert find_rows_after_tail(OLD, ["a", "b", "c", "d"]) is None
 
 
 @pytest.mark.parametrize(

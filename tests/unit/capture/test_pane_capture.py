@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from termvisor.backends.capture_sink import StreamHandoff
+from termvisor.backends.pane_source import CaptureLost
 from termvisor.backends.tmux.control_client import ControlClient
-from termvisor.backends.tmux.control_mode import ControlNotice
 from termvisor.backends.tmux.plain_client import PlainClient
 from termvisor.capture import raw_log
-from termvisor.capture.control_mode_capture import UNWRITABLE_NOTICE
 from termvisor.capture.recorder_client import RecordedStream
 from termvisor.clock import NS
 from termvisor.model.terminal.output import Gap
@@ -21,6 +21,11 @@ from tests.unit.wait_until import wait_until
 
 def steal_pipe(harness: CaptureHarness, mux_id: str, path: str) -> None:
     harness.tmux("pipe-pane", "-t", mux_id, f"exec cat >> {path}")
+
+
+def plan_program(*argv: str):
+    """Return a function that plans to run this program with the pane's output, instead of a hand-off."""
+    return lambda pane, epoch: StreamHandoff(argv, "/nowhere", f"{pane}/{epoch}")
 
 
 def file_contains(path: str, word: str) -> bool:
@@ -211,9 +216,8 @@ async def test_the_pipe_of_another_program_is_kept_by_a_respawn_and_our_clients_
     await harness.wait_captured(cat)
     steal_pipe(harness, cat, f"{folder}/theirs")
     await harness.wait_captured(cat, "control")
-    seen = await harness.read_facts(cat)
-    assert (seen.session_attached, len(seen.session_clients)) == (2, 2)
-    attached = harness.control_capture.remove_own_clients(seen)
+    assert harness.tmux.read_format(cat, "#{session_attached}") == "2"
+    attached = await harness.read_facts(cat)
     assert (attached.session_attached, attached.session_clients) == (0, ())
     harness.tmux("respawn-pane", "-k", "-t", cat, "cat")
     await harness.captures.release_pane(cat)
@@ -246,7 +250,7 @@ async def test_a_pipe_without_end_of_file_is_dropped_after_the_timeout(harness, 
 
 
 async def test_an_epoch_that_never_reached_the_recorder_ends(harness, cat, monkeypatch):
-    monkeypatch.setattr(harness.recorder, "build_handoff_command", lambda pane, epoch: "exec sleep 1000")
+    monkeypatch.setattr(harness.recorder, "plan_handoff", plan_program("sleep", "1000"))
     pane = await harness.adopt_pane(cat)
     await harness.run_turn()
     await harness.captures.release_pane(cat)
@@ -268,8 +272,8 @@ async def test_a_pane_that_closes_before_its_capture_is_a_gap(harness, cat):
 
 
 async def test_a_pipe_that_does_not_reach_the_recorder_is_a_gap_and_a_retry(harness, cat, monkeypatch):
-    real = harness.recorder.build_handoff_command
-    monkeypatch.setattr(harness.recorder, "build_handoff_command", lambda pane, epoch: "exec true")
+    real = harness.recorder.plan_handoff
+    monkeypatch.setattr(harness.recorder, "plan_handoff", plan_program("true"))
     pane = await harness.adopt_pane(cat)
     await harness.run_turn()
     assert harness.get_data_plane(cat) == "pipe"
@@ -278,7 +282,7 @@ async def test_a_pipe_that_does_not_reach_the_recorder_is_a_gap_and_a_retry(harn
     (gap,) = await harness.capture_store.list_gaps(pane)
     assert (gap.cause, gap.end_at) == ("recorder_restart", None)
     assert gap.detail == "the pipe did not reach the recorder"
-    monkeypatch.setattr(harness.recorder, "build_handoff_command", real)
+    monkeypatch.setattr(harness.recorder, "plan_handoff", real)
     harness.tmux.type_line(cat, "so that tmux notices")
     harness.capture_store.clock.advance_s += 7
     await harness.wait_captured(cat)
@@ -289,7 +293,7 @@ async def test_an_abandoned_pipe_is_dropped_when_it_arrives_late(harness, cat):
     pane = await harness.adopt_pane(cat)
     epoch = await harness.capture_store.epochs.reserve_epoch(pane, "pipe")
     await harness.captures._abandon_epoch(epoch)
-    await harness.server.open_pipe(cat, harness.recorder.build_handoff_command(pane, epoch.id), lines=0)
+    await harness.server.start_capture(cat, epoch, harness.sink, lines=0)
     await wait_until(lambda: RecordedStream(pane, epoch.id, 0, "open") in harness.updates)
     for item in list(harness.updates):
         await harness.captures.handle_stream_update(item)
@@ -455,7 +459,7 @@ async def test_the_client_detaches_when_the_server_gets_exit_unattached(harness,
     pane = await harness.adopt_pane(person)
     await harness.wait_captured(person, "control")
     harness.tmux("set", "-s", "exit-unattached", "on")
-    await harness.run_turn()
+    await harness.run_until(lambda: harness.get_data_plane(person) == "none", turns=3)
     await wait_until(lambda: count_attached(harness, "theirs") == 1)
     assert harness.get_data_plane(person) == "none"
     assert await harness.capture_store.list_gap_causes(pane) == ["link_down"]
@@ -506,8 +510,8 @@ async def test_output_missed_by_a_paused_client_is_a_gap(harness, cat, folder):
     await harness.wait_captured(cat, "control")
     await harness.type_and_wait(cat, "before")
     heard_until = harness.capture_store.clock.now()
-    session_id = harness.captures.find_pane(cat).session_id
-    harness.notices.append((session_id, ControlNotice("pause", (cat,))))
+    epoch = harness.captures.find_pane(cat).epoch
+    harness.news.append(CaptureLost(epoch.id, "client_paused", is_failure=False))
     await harness.run_turn()
     await harness.type_and_wait(cat, "goes-on")
     (gap,) = await harness.capture_store.list_gaps(pane)
@@ -520,7 +524,7 @@ async def test_a_full_disk_ends_a_control_mode_capture(harness, cat, folder):
     steal_pipe(harness, cat, f"{folder}/theirs")
     pane = await harness.adopt_pane(cat)
     await harness.wait_captured(cat, "control")
-    harness.notices.append((harness.captures.find_pane(cat).session_id, ControlNotice(UNWRITABLE_NOTICE, (cat,))))
+    harness.news.append(CaptureLost(harness.captures.find_pane(cat).epoch.id, "disk_full"))
     await harness.run_turn()
     assert harness.get_data_plane(cat) == "none"
     assert await harness.capture_store.list_gap_causes(pane) == ["disk_full"]
@@ -567,7 +571,7 @@ async def test_when_the_server_is_gone_every_pane_ends_with_one_gap(harness, cat
     await harness.wait_captured(cat)
     await harness.type_and_wait(cat, "last")
     harness.tmux.kill_server()
-    await wait_until(lambda: not harness.server.is_alive)
+    await wait_until(lambda: not harness.is_server_alive())
     await harness.captures.release_all("server_gone")
     while harness.updates or not harness.captures.is_drained:
         await harness.deliver_updates()
@@ -589,7 +593,7 @@ async def test_a_capture_client_that_keeps_exiting_is_held_down_and_retried(harn
     assert f"capturing pane {pane} keeps failing" in alerts[f"panes:{harness.tmux.socket}"]
     await harness.run_turn()
     assert harness.get_data_plane(cat) == "none"
-    assert len(harness.forks) == 10
+    assert harness.forks.count == 10
     harness.capture_store.clock.advance_s += 261
     await harness.wait_captured(cat, "control")
     await harness.run_turn()

@@ -5,12 +5,12 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
-from termvisor.backends.pane_source import PaneCapture, PaneStatus
-from termvisor.capture.control_mode_capture import ControlModeCapture
+from termvisor.backends.pane_source import PaneCapture, PaneStatus, StartedCapture
 from termvisor.capture.pane_capture import PaneCaptureController
 from termvisor.capture.pane_capture_state import PaneCaptureState
 from termvisor.capture.raw_log import DiskSpaceProbe
 from termvisor.capture.recorder_client import RecordedStream
+from termvisor.capture.segment_sink import SegmentSink
 from termvisor.errors import MuxError
 from termvisor.model.ids import EpochId, MuxPaneId
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance
@@ -21,23 +21,28 @@ FACTS = PaneFacts(mux_id=MuxPaneId("%1"), pid=7, session_id="$0", width=80, heig
 
 
 class FaultyServer:
-    """A tmux server whose next answers a test sets; an exception is raised. No client may attach to it."""
+    """A server whose next answers a test sets; an exception is raised. Its panes can be captured by a pipe only."""
 
-    instance, exits_unattached, client = SERVER, True, SimpleNamespace(kind="native")
+    instance = SERVER
 
     def __init__(self):
         self.is_alive = True
         self.opened, self.statuses = SCREEN, {}
         self.requests: list[tuple] = []
 
-    async def open_pipe(self, mux_id, command, *, lines, replace):
-        self.requests.append(("open", mux_id, command, lines, replace))
-        return self._answer(self.opened)
+    def choose_channel(self, mux_id, *, can_pipe):
+        return "pipe" if can_pipe else "none"
+
+    async def start_capture(self, mux_id, epoch, sink, *, lines, replace):
+        self.requests.append(("open", mux_id, f"{epoch.source} {epoch.pane}/{epoch.id}", lines, replace))
+        opened = self._answer(self.opened)
+        is_opened = isinstance(opened, PaneCapture)
+        return StartedCapture(data_plane="pipe", capture=opened, awaits_recorder=True) if is_opened else opened
 
     async def list_pane_statuses(self):
         return self._answer(self.statuses)
 
-    async def close_pipe(self, mux_id):
+    async def stop_capture(self, mux_id, epoch):
         self.requests.append(("close", mux_id))
         self._answer(self.opened)
 
@@ -58,9 +63,6 @@ class FaultyRecorder:
         self.disk_space = DiskSpaceProbe(f"{folder}/raw")
         self.messages: list[tuple[str, EpochId]] = []
 
-    def build_handoff_command(self, pane, epoch) -> str:
-        return f"pass {pane}/{epoch}"
-
     def drop_stream(self, epoch) -> None:
         self.messages.append(("drop", epoch))
 
@@ -77,16 +79,15 @@ class FaultScene:
 
     def __init__(self, store: CaptureStore, folder: str):
         self.store, self.server, self.recorder = store, FaultyServer(), FaultyRecorder(folder)
-        control = ControlModeCapture(
-            store.epochs, program="tmux", segment_bytes=1 << 20, on_notice=lambda *_: None, count_fork=lambda: None
-        )
+        sink = SegmentSink(store.epochs, self.recorder, segment_bytes=1 << 20, report=lambda lost: None)
         self.captures = PaneCaptureController(
             self.server,
             epochs=store.epochs,
             recorder=self.recorder,
-            control_capture=control,
+            sink=sink,
             resumable_epochs={},
             get_baseline_lines=lambda: 100,
+            is_server_alive=lambda: self.server.is_alive,
         )
 
     async def adopt(self, facts: PaneFacts = FACTS) -> PaneCaptureState:
@@ -122,7 +123,7 @@ async def test_a_pipe_is_opened_with_its_baseline_and_counts_once_it_reached_the
     state = await scene.adopt()
     assert (scene.captures.describe_capture(FACTS.mux_id), scene.captures.is_settled) == (("none", None), False)
     assert not await scene.captures.run_step()
-    assert scene.server.requests == [("open", "%1", f"pass {state.pane}/{state.epoch.id}", 100, False)]
+    assert scene.server.requests == [("open", "%1", f"pipe {state.pane}/{state.epoch.id}", 100, False)]
     assert not scene.captures.is_settled
     await scene.report(state, "open")
     assert (scene.captures.describe_capture(FACTS.mux_id), scene.captures.is_settled) == (("pipe", None), True)

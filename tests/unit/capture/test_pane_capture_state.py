@@ -1,7 +1,5 @@
 """Classify why a pipe ended, and decide whether a pane needs a pipe."""
 
-from types import SimpleNamespace
-
 import pytest
 from msgspec.structs import replace
 
@@ -43,7 +41,7 @@ def test_the_end_of_a_pipe_has_one_cause(is_capped, is_server_alive, pane, expec
 )
 def test_a_pipe_is_needed_only_if_no_other_program_uses_it(is_piped, is_foreign, may_replace, expected):
     state = PaneCaptureState(
-        PaneId(1), MuxPaneId("%1"), "$0", is_piped=is_piped, is_pipe_foreign=is_foreign, can_replace_pipe=may_replace
+        PaneId(1), MuxPaneId("%1"), is_piped=is_piped, is_pipe_foreign=is_foreign, can_replace_pipe=may_replace
     )
     assert state.needs_pipe is expected
 
@@ -58,12 +56,12 @@ def test_a_pipe_is_needed_only_if_no_other_program_uses_it(is_piped, is_foreign,
     ],
 )
 def test_a_pipe_that_the_recorder_closed_is_not_shown_as_captured(stream_state, shown):
-    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0", data_plane="pipe")
+    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), data_plane="pipe")
     assert state.describe_capture(stream_state) == shown
 
 
 def test_the_first_cause_of_a_loss_is_shown_until_the_pane_is_captured_again():
-    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0", data_plane="pipe")
+    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), data_plane="pipe")
     state.note_lost("recorder_restart", 5.0)
     state.note_lost("link_down", 9.0)
     assert (state.describe_capture("open"), state.lost_at) == (("none", "recorder_restart"), 5.0)
@@ -86,7 +84,7 @@ def test_the_first_cause_of_a_loss_is_shown_until_the_pane_is_captured_again():
 def test_the_end_of_an_epoch_tells_about_the_pipe_and_the_pane(ended_by, changes):
     epoch = Epoch(id=EpochId(1), pane=PaneId(1), source="pipe", opened_at=1)
     running = {"handoff_pending_since": 1.0, "draining_since": 1.0, "end_cause": "pane_exited", "final_size": 3}
-    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0", epoch=epoch, data_plane="pipe", **running)
+    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), epoch=epoch, data_plane="pipe", **running)
     assert state.note_end(ended_by) is epoch
     flags = {"is_dead": False, "is_pipe_foreign": False, "can_replace_pipe": False} | changes
     assert {name: getattr(state, name) for name in flags} == flags
@@ -107,31 +105,17 @@ def test_the_end_of_an_epoch_tells_about_the_pipe_and_the_pane(ended_by, changes
     ],
 )
 def test_the_gaps_of_an_earlier_daemon_tell_about_the_pane(gaps, expected):
-    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0")
+    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"))
     stored = [Gap(pane=PaneId(1), cause=cause, start_at=1, after=after, end_at=end) for cause, after, end in gaps]
     state.note_earlier_gaps(stored, 5.0)
     assert (state.is_pipe_foreign, state.was_captured, state.gap_cause) == expected
     assert state.lost_at == (5.0 if expected[2] else 0.0)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("ends_unattached", True), ("exits_unattached", True), ("client", SimpleNamespace(kind="plain"))],
-)
-def test_no_client_attaches_where_it_would_keep_a_session_alive(name, value):
-    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0")
-    server = SimpleNamespace(exits_unattached=False, client=SimpleNamespace(kind="native"))
-    assert state.can_attach(server)
-    setattr(state if name == "ends_unattached" else server, name, value)
-    assert not state.can_attach(server)
-
-
 def test_facts_replace_those_before_and_end_the_right_to_a_closed_pipe():
-    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), "$0", can_replace_pipe=True)
-    state.update_facts(replace(FACTS, session_id="$2", session_ends_unattached=True, dead=True, piped=True))
-    assert (state.session_id, state.ends_unattached, state.is_dead, state.is_piped, state.pid) == (
-        ("$2", True, True, True, 7)
-    )
+    state = PaneCaptureState(PaneId(1), MuxPaneId("%1"), can_replace_pipe=True)
+    state.update_facts(replace(FACTS, dead=True, piped=True))
+    assert (state.is_dead, state.is_piped, state.pid) == (True, True, 7)
     assert state.can_replace_pipe
     state.update_facts(FACTS)
     assert (state.can_replace_pipe, state.is_dead, state.is_piped) == (False, False, False)

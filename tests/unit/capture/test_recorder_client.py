@@ -14,6 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 import termvisor
+from termvisor.backends.tmux.watched_server import build_pipe_command
 from termvisor.capture import recorder_client
 from termvisor.capture.recorder_client import (
     RecordedStream,
@@ -353,7 +354,7 @@ async def test_tmux_runs_the_handoff_command_whatever_the_paths_are(sandbox, tmu
     make_instance_folders(sandbox.paths)
     client = sandbox.make_client()
     await client.start()
-    tmux("pipe-pane", "-O", "-t", "s:", client.build_handoff_command(3, 4))
+    tmux("pipe-pane", "-O", "-t", "s:", build_pipe_command(client.plan_handoff(3, 4)))
     await sandbox.wait_for(RecordedStream(3, 4, 0, "open"))
     tmux("send-keys", "-t", "s:", "-l", "marker")
     tmux("send-keys", "-t", "s:", "Enter")

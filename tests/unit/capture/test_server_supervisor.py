@@ -7,14 +7,14 @@ import signal
 import pytest
 from msgspec.structs import replace
 
-from termvisor.backends.tmux import native_client, plain_client
+from termvisor.backends.tmux import backend, native_client, plain_client
 from termvisor.capture import server_supervisor
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.errors import MuxError, Unavailable
 from termvisor.model.ids import MuxPaneId, TargetName
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.testing.private_tmux import PrivateTmux, run_private_tmux
-from tests.unit.capture.capture_harness import AdvancedClock, WatcherHarness
+from tests.unit.capture.capture_harness import AdvancedClock, WatcherHarness, build_key
 from tests.unit.wait_until import wait_until
 
 DEAD = ServerInstance(TargetName("local"), "/gone", 2**22 + 1, 1)
@@ -61,7 +61,7 @@ async def test_the_exit_of_one_server_does_not_affect_the_other(capture_store, t
         await both.wait_captured(server.socket, one)
     tmux.kill_server()
     await both.wait_for_event("server_gone")
-    await wait_until(lambda: list(both.supervisor.watchers) == [second.socket])
+    await wait_until(lambda: list(both.supervisor.watchers) == [build_key(second.socket)])
     second.type_line(other, "still-here")
     (left,) = (await both.list_panes()).values()
     await both.wait_for_line(left, "still-here")
@@ -94,7 +94,7 @@ async def test_the_first_scan_is_done_when_every_pane_is_captured(capture_store,
     monkeypatch.setattr(server_supervisor, "_FIRST_LISTING_TIMEOUT_S", 30.0)
     panes = [cat, *(tmux.open_window("work", "cat") for _ in range(10))]
     await watching.start_supervisor()
-    captures = watching.supervisor.watchers[tmux.socket].captures
+    captures = watching.supervisor.watchers[build_key(tmux.socket)].captures
     assert [captures.find_pane(pane).handoff_pending_since for pane in panes] == [None] * 11
     assert {captures.find_pane(pane).data_plane for pane in panes} == {"pipe"}
 
@@ -283,6 +283,7 @@ async def test_a_configured_server_that_is_not_running_is_listed(tmux, watching)
     assert watching.supervisor.list_unwatched_servers() == []
 
 
-async def test_servers_are_watched_without_a_folder_of_terminals(watching, folder, monkeypatch):
-    monkeypatch.setattr(server_supervisor, "_TERMINALS_FOLDER", f"{folder}/nowhere")
-    assert watching.supervisor._watch_terminals() is None
+async def test_servers_are_watched_without_a_folder_of_terminals(tmux, cat, watching, folder, monkeypatch):
+    monkeypatch.setattr(backend, "_TERMINALS_FOLDER", f"{folder}/nowhere")
+    await watching.start_supervisor()
+    await watching.wait_captured(tmux.socket, cat)

@@ -7,6 +7,7 @@ import signal
 import pytest
 from msgspec.structs import replace
 
+from termvisor.backends.pane_source import PaneExpected
 from termvisor.backends.tmux import native_client, server_safety
 from termvisor.backends.tmux.commands import TmuxCommand
 from termvisor.backends.tmux.control_client import ControlClient, build_output_argv
@@ -32,7 +33,7 @@ async def test_every_pane_is_stored_reported_and_captured(tmux, cat, watching):
 
 
 async def test_the_capture_channel_is_none_before_the_first_listing(tmux, cat, watching):
-    assert watching.supervisor.build_watcher(tmux.socket).describe_capture(cat) == ("none", None)
+    assert watching.build_watcher(tmux.socket).describe_capture(cat) == ("none", None)
 
 
 async def test_a_pane_that_no_listing_saw_is_stored_with_a_gap(tmux, cat, watching):
@@ -52,11 +53,10 @@ async def test_a_pane_that_no_listing_saw_is_stored_with_a_gap(tmux, cat, watchi
 async def test_a_new_terminal_makes_every_watcher_look_at_once(tmux, cat, watching):
     await watching.start_supervisor()
     await watching.wait_captured(tmux.socket, cat)
-    watcher = watching.supervisor.watchers[tmux.socket]
-    looks = []
-    watcher.note_terminal_created = lambda: looks.append(1)
+    looks, (source,) = [], watching.supervisor.backends["tmux"]._reports
+    watching.supervisor.backends["tmux"]._reports[source] = looks.append
     pair = os.openpty()
-    await wait_until(lambda: looks)
+    await wait_until(lambda: PaneExpected() in looks)
     for descriptor in pair:
         os.close(descriptor)
     await watching.leave()

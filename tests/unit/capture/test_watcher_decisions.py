@@ -1,4 +1,4 @@
-"""What a watcher decides about its server, step by step; tmux is replaced because its answers must be chosen."""
+"""What a watcher decides about its server, step by step; its backend is replaced because its answers must be chosen."""
 
 import asyncio
 from types import SimpleNamespace
@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
-from termvisor.backends.tmux.native_client import NativeClient, TmuxProtocolError
+from termvisor.backends.pane_source import CaptureLost, PaneExpected, PanesChanged, ServerGone, SourceStatus
 from termvisor.capture import server_watcher
 from termvisor.capture.pane_registry import PaneChange
-from termvisor.capture.server_watcher import ServerWatcher, SessionNotice
+from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.errors import MuxError
 from termvisor.model.ids import MuxPaneId
 from termvisor.model.terminal.pane import PaneFacts
@@ -27,25 +27,23 @@ class ScriptedServer:
         self.facts, self.is_alive = FACTS, True
         self.settings = replace(SETTINGS, full_interval=16.0)
         self.watcher = watcher = ServerWatcher(
-            "/s",
+            SERVER.key,
+            backend=SimpleNamespace(is_server_alive=lambda transport, server: self.is_alive),
+            transport=SimpleNamespace(),
             epochs=store.epochs,
             recorder=SimpleNamespace(),
             get_settings=lambda: self.settings,
             resumable_epochs={},
-            count_fork=lambda: None,
         )
-        self.client = SimpleNamespace(kind="native", close=lambda: self.calls.append("close"))
         watcher.server = SimpleNamespace(
-            instance=SERVER, version="3.4", is_alive=True, client=self.client, list_pane_facts=self._list_facts
+            instance=SERVER,
+            status=SourceStatus(client="native"),
+            detect_changes=lambda panes: self.change,
+            list_pane_facts=self._list_facts,
         )
-        watcher.captures = SimpleNamespace(
-            control_capture=SimpleNamespace(remove_own_clients=lambda facts: facts, session_count=0)
-        )
+        watcher.captures = SimpleNamespace()
         watcher._registry = SimpleNamespace(apply_listing=self._apply)
-        watcher._activity = SimpleNamespace(
-            has_run=lambda: self.has_run, detect_pane_changes=lambda facts: self.has_changed, has_children=True
-        )
-        self.has_run = self.has_changed = False
+        self.change = "none"
 
     async def _list_facts(self) -> list[PaneFacts]:
         self.calls.append("list")
@@ -76,36 +74,17 @@ async def test_the_interval_grows_while_nothing_is_printed_or_changed(scripted, 
     assert (watcher.corrections, watcher._is_change_seen, watcher._is_listing_stale) == (1, False, False)
 
 
-@pytest.mark.parametrize(("is_native", "ends"), [(True, True), (True, False), (False, False)])
-async def test_disconnects_are_delayed_as_long_as_a_session_would_be_destroyed(scripted, is_native, ends):
-    client = NativeClient("/s") if is_native else scripted.client
-    client.close = lambda: scripted.calls.append("close")
-    client.delays_disconnects = not ends
-    scripted.watcher.server.client, scripted.facts = client, replace(FACTS, session_ends_unattached=ends)
-    await scripted.watcher._refresh_panes()
-    assert client.delays_disconnects is (ends if is_native else True)
-    assert scripted.calls == (["list", "close"] if is_native and not ends else ["list"])
-
-
 @pytest.mark.parametrize(
-    ("has_run", "has_changed", "has_children", "calls", "is_stale", "is_seen"),
-    [
-        (False, True, False, [], False, False),
-        (True, False, False, [], True, False),
-        (True, True, True, [], True, True),
-        (True, True, False, ["close"], True, True),
-    ],
+    ("change", "is_stale", "is_seen"), [("none", False, False), ("possible", True, False), ("certain", True, True)]
 )
-async def test_activity_of_the_server_makes_the_listing_stale(
-    scripted, has_run, has_changed, has_children, calls, is_stale, is_seen
-):
+async def test_changes_of_the_server_make_the_listing_stale(scripted, change, is_stale, is_seen):
     watcher = scripted.watcher
-    scripted.has_run, scripted.has_changed, watcher._activity.has_children = has_run, has_changed, has_children
+    scripted.change = change
     watcher._is_listing_stale = watcher._is_change_seen = False
     watcher._last_listing_at = watcher._monotonic()
     watcher._refresh_panes = _record(scripted.calls)
     assert await watcher._poll_server() is is_seen
-    assert scripted.calls == [*calls, *(["refresh"] if is_seen else [])]
+    assert scripted.calls == (["refresh"] if is_seen else [])
     assert watcher._is_listing_stale is is_stale
 
 
@@ -119,7 +98,7 @@ def _record(calls: list[str]):
 async def test_right_after_a_listing_the_server_ran_because_of_it(scripted):
     watcher = scripted.watcher
     await watcher._refresh_panes()
-    scripted.has_run = True
+    scripted.change = "possible"
     await watcher._poll_server()
     assert not watcher._is_listing_stale
     await watcher._poll_server()
@@ -138,9 +117,9 @@ async def test_a_listing_is_due_after_an_interval(scripted, capture_store, is_st
     assert watcher._next_poll_at <= watcher._monotonic() + SETTINGS.thin_interval
 
 
-async def test_the_next_polls_are_quick_after_a_terminal_was_created(scripted):
+async def test_the_next_polls_are_quick_while_a_pane_is_expected(scripted):
     watcher = scripted.watcher
-    watcher.note_terminal_created()
+    watcher.handle_news(PaneExpected())
     waits = []
     for _ in range(4):
         await watcher._poll_server()
@@ -148,10 +127,10 @@ async def test_the_next_polls_are_quick_after_a_terminal_was_created(scripted):
     assert waits == [False, False, False, True]
 
 
-@pytest.mark.parametrize(("is_alive", "is_gone"), [(True, False), (False, True)])
+@pytest.mark.parametrize(("is_alive", "is_gone"), [(True, False), (None, False), (False, True)])
 async def test_a_failed_call_is_shown_and_the_server_is_listed_again(scripted, is_alive, is_gone):
     watcher = scripted.watcher
-    watcher.server.is_alive, watcher._is_listing_stale, watcher._is_change_seen = is_alive, False, False
+    scripted.is_alive, watcher._is_listing_stale, watcher._is_change_seen = is_alive, False, False
 
     async def fail() -> None:
         raise MuxError("no answer")
@@ -160,48 +139,16 @@ async def test_a_failed_call_is_shown_and_the_server_is_listed_again(scripted, i
     assert (watcher.health.mux_ok, watcher.health.detail, watcher._is_server_gone) == (False, "no answer", is_gone)
     assert (watcher._is_listing_stale, watcher._is_change_seen) == (True, False)
     await watcher._refresh_panes()
-    assert (watcher.health.mux_ok, watcher.health.detail) == (is_alive, "")
+    assert (watcher.health.mux_ok, watcher.health.detail) == (not is_gone, "")
 
 
-async def test_an_answer_that_is_not_understood_makes_the_watcher_use_processes(scripted):
+async def test_news_of_changes_makes_the_watcher_list_at_once(scripted):
     watcher = scripted.watcher
-    watcher._is_change_seen = False
-
-    async def fail() -> None:
-        raise TmuxProtocolError("protocol version 9")
-
-    assert await watcher._call_server(fail) is None
-    assert (watcher.health.client, watcher.health.detail, watcher.health.mux_ok) == (
-        "plain",
-        "protocol version 9",
-        True,
-    )
-    assert (scripted.calls, watcher._is_change_seen) == (["close"], True)
-
-
-@pytest.mark.parametrize(
-    ("reason", "other", "detail"),
-    [
-        ("", SERVER, ""),
-        ("too new", SERVER, "too new"),
-        ("", replace(SERVER, pid=1), "another tmux server took over this socket"),
-        ("", MuxError("no answer"), "no answer"),
-    ],
-)
-async def test_the_native_client_is_used_only_if_it_reaches_the_same_server(
-    scripted, monkeypatch, reason, other, detail
-):
-    async def identify(client, socket):
-        if isinstance(other, Exception):
-            raise other
-        return SimpleNamespace(instance=other)
-
-    monkeypatch.setattr(server_watcher, "explain_no_native_client", lambda version: reason)
-    monkeypatch.setattr(server_watcher, "identify_server", identify)
-    await scripted.watcher._choose_client()
-    health = scripted.watcher.health
-    assert (health.client, health.detail) == ("plain" if detail else "native", detail)
-    assert isinstance(scripted.watcher.server.client, NativeClient) is not bool(detail)
+    watcher._is_change_seen, watcher._next_poll_at = False, watcher._monotonic() + 60
+    watcher.handle_news(PanesChanged())
+    assert (watcher._is_change_seen, watcher._next_poll_at, watcher._is_server_gone) == (True, 0.0, False)
+    watcher.handle_news(ServerGone())
+    assert (watcher._is_server_gone, watcher.health.mux_ok) == (True, False)
 
 
 async def test_each_message_reaches_its_handler_and_wakes_the_watcher(scripted):
@@ -213,16 +160,17 @@ async def test_each_message_reaches_its_handler_and_wakes_the_watcher(scripted):
 
         return handle
 
-    for name in ("handle_control_notice", "handle_recorder_death", "handle_stream_update"):
+    for name in ("handle_capture_lost", "handle_recorder_death", "handle_stream_update"):
         setattr(watcher.captures, name, handler(name))
     stream, died = server_watcher.RecordedStream(1, 2, 3, "open"), server_watcher.RecorderDied()
     assert not await watcher._process_inbox()
-    for message in (SessionNotice("$0", "notice"), died, stream):
+    watcher.handle_news(lost := CaptureLost(7, "link_down"))
+    for message in (died, stream):
         watcher.post(message)
     await asyncio.wait_for(watcher._wait_for_wake(10), 5)
     assert await watcher._process_inbox()
     assert handled == [
-        ("handle_control_notice", "$0", "notice"),
+        ("handle_capture_lost", lost),
         ("handle_recorder_death",),
         ("handle_stream_update", stream),
     ]

@@ -11,6 +11,7 @@ from termvisor.daemon.assembly import open_services
 from termvisor.errors import ConfigError
 from termvisor.log import configure_log_file
 from termvisor.model.maintenance import ReloadResult
+from termvisor.model.terminal.target import LOCAL, ServerKey
 from termvisor.redaction import build_rules, redact
 from termvisor.redaction import use_rules as use_rules
 from termvisor.settings import load_settings
@@ -62,13 +63,17 @@ async def test_safe_settings_are_applied_and_reported(folder, places):
             assert services.configuration[1].segment_bytes == 8 << 20
             assert redact("the key is ACME-1234") == "the key is [redacted:custom_1]"
             assert logging.getLogger("visor").level == logging.DEBUG
-            await wait_until(lambda: two.socket in services._components.server_supervisor.watchers)
+            await wait_until(
+                lambda: ServerKey(LOCAL.name, two.socket) in services._components.server_supervisor.watchers
+            )
             one.type_line(here, "my ACME-9876 key")
             await wait_for_line(services, panes[one.socket], "my [redacted:custom_1] key")
             assert await count_events(services, "config_reloaded") == 1
             write_config(places, tmux_sockets=f'["{two.socket}"]')
             await services.maintenance.reload_settings()
-            await wait_until(lambda: list(services._components.server_supervisor.watchers) == [two.socket])
+            await wait_until(
+                lambda: list(services._components.server_supervisor.watchers) == [ServerKey(LOCAL.name, two.socket)]
+            )
             assert one.read_format(here, "#{pane_pipe}") == "0"
             assert await services.maintenance.reload_settings() == ReloadResult()
             assert there

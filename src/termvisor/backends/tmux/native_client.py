@@ -15,7 +15,7 @@ import os
 import socket
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from termvisor.backends.tmux.commands import TmuxCommand, TmuxReply, render_argv, render_script, split_output
 from termvisor.errors import MuxError
@@ -59,8 +59,8 @@ class NativeClient:
 
     kind = "native"
 
-    def __init__(self, socket_path: str):
-        self._socket_path = socket_path
+    def __init__(self, socket_path: str, on_protocol_error: Callable[[str], None] = lambda reason: None):
+        self._socket_path, self._on_protocol_error = socket_path, on_protocol_error
         self._greeting = _build_greeting()
         # Requests beyond the limit wait; their number is bounded by the callers (one batch per server and purpose).
         self._connection_slots = asyncio.Semaphore(_MAX_CONNECTIONS)
@@ -81,6 +81,9 @@ class NativeClient:
         try:
             async with asyncio.timeout(REPLY_TIMEOUT_S), self._connection_slots:
                 return await self._run_request(self._greeting + _pack(_MSG_COMMAND, message), stdin)
+        except TmuxProtocolError as error:
+            self._on_protocol_error(str(error))
+            raise
         except TimeoutError as error:
             raise MuxError(f"tmux did not answer within {REPLY_TIMEOUT_S:.0f} s") from error
         except OSError as error:

@@ -1,20 +1,18 @@
-"""`PaneSource` for one tmux server, through any client."""
+"""Ask one tmux server, through any client, for its panes, their screens and their pipes."""
 
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from termvisor.backends.pane_source import CaptureRefusal, PaneCapture, PaneStatus
+from termvisor.backends.pane_source import ROWS_ABOVE, CaptureRefusal, PaneCapture, PaneStatus
 from termvisor.backends.tmux import list_formats
 from termvisor.backends.tmux.commands import TmuxClient, TmuxCommand, build_guard, generate_token, parse_refusal
 from termvisor.errors import MuxError
 from termvisor.model.ids import MuxPaneId, TargetName
 from termvisor.model.terminal.pane import PaneFacts, ServerInstance
 from termvisor.model.terminal.target import LOCAL
-from termvisor.system.procfs import read_start_time
+from termvisor.system.procfs import read_boot_id, read_start_time
 
-# Rows captured above the screen for redaction, because its first row may continue a wrapped line.
-ROWS_ABOVE = 4
 _GEOMETRY_FORMAT = "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag}"
 _GEOMETRY_FIELDS = 6
 _MAIN_GEOMETRY_FORMAT = _GEOMETRY_FORMAT.replace("cursor_x", "alternate_saved_x").replace(
@@ -28,11 +26,6 @@ class TmuxServer:
     def __init__(self, client: TmuxClient, instance: ServerInstance, *, version: str, exits_unattached: bool):
         self.client, self.instance = client, instance
         self.version, self.exits_unattached = version, exits_unattached
-
-    @property
-    def is_alive(self) -> bool:
-        """Return True if the server's process still runs."""
-        return read_start_time(self.instance.pid) == self.instance.started
 
     async def list_pane_statuses(self) -> Mapping[MuxPaneId, PaneStatus]:
         return list_formats.parse_pane_statuses(await self._request_lines(list_formats.LIST_STATUSES_COMMAND))
@@ -152,7 +145,7 @@ async def identify_server(client: TmuxClient, socket: str, target: TargetName = 
     if not info.get("pid", "").isdecimal():
         raise MuxError(f"cannot identify the tmux server at {socket}: {reply.error}")
     pid = int(info["pid"])
-    instance = ServerInstance(target, socket, pid, read_start_time(pid))
+    instance = ServerInstance(target, socket, pid, read_start_time(pid), read_boot_id())
     exits_unattached = list_formats.is_option_on(info["exit-unattached"])
     return TmuxServer(client, instance, version=info["version"], exits_unattached=exits_unattached)
 

@@ -17,9 +17,9 @@ import tty
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.backends.pane_source import PaneCapture
+from termvisor.backends.pane_source import ROWS_ABOVE, PaneCapture
 from termvisor.backends.tmux.commands import TmuxClient, TmuxCommand
-from termvisor.backends.tmux.pane_source import ROWS_ABOVE, decode_rows, parse_capture
+from termvisor.backends.tmux.pane_source import decode_rows, parse_capture
 from termvisor.errors import MuxError
 
 _WRITE_BYTES = 1 << 18

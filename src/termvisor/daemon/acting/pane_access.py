@@ -12,21 +12,19 @@ from termvisor.actions.permission_requests import PendingRequests
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS
 from termvisor.agents.state.source_slots import find_last_dialog_time, has_turn_started
+from termvisor.backends.backend import Backend
 from termvisor.backends.pane_control import AttachedClient, PaneControl
-from termvisor.backends.tmux.pane_control import TmuxPaneControl
+from termvisor.backends.pane_terminal import PaneTerminal, SignalName
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.clock import NS
 from termvisor.daemon.acting.spawn_gate import CapturedPaneControl
 from termvisor.daemon.components import Components
 from termvisor.errors import AmbiguousReference, Conflict, MuxError, NotFound, ObjectNotFound, StaleSnapshot
-from termvisor.model.action.action import Release, Reserve
+from termvisor.model.action.action import Release, Reserve, Spawn
 from termvisor.model.action.approval import Reservation
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
-from termvisor.model.terminal.pane import InputState, PaneActivity, PaneView
-from termvisor.system.foreground_shell import is_in_foreground, is_shell_reading
-from termvisor.system.procfs import count_children, count_read_bytes, read_start_time
-from termvisor.system.tty import count_unread_bytes, find_foreground, find_foreground_group, is_busy, send_signal
+from termvisor.model.terminal.pane import InputState, PaneActivity, PaneFacts, PaneView
 
 FindPane = Callable[[PaneId], Awaitable[PaneView | None]]
 _PANE_GONE = "pane {} no longer exists"
@@ -54,7 +52,7 @@ class LivePaneAccess:
         watcher, mux_id = self._locate_pane(pane)
         # Run in parallel, because every action waits for all three.
         pane_state, view, reservation = await asyncio.gather(
-            TmuxPaneControl(watcher.server).read_pane_state(mux_id),
+            watcher.backend.build_control(watcher.server).read_pane_state(mux_id),
             self._settle_and_view(pane),
             components.store.reservations.find_for_pane(pane, now),
         )
@@ -63,15 +61,17 @@ class LivePaneAccess:
         has_tail, limit = preconditions.tail is not None, preconditions.tail_lines
         lines = await components.pipeline.lines.read(pane, limit=limit) if has_tail else []
         reader, session_control = components.pipeline.current_readers.get(pane), self.get_session_control(pane)
-        undoes, pid = preconditions.undoes, pane_state.pid
+        undoes, facts = preconditions.undoes, replace(view.facts, pid=pane_state.pid)
+        terminal = watcher.backend.build_terminal(watcher.server)
+        state = await terminal.read_state(facts)
         shell = reader.shells.commands_state.shells.shell if reader else ""
-        activity = _check_proof(view.activity, shell, pid)
+        activity = await _check_proof(terminal, facts, view.activity, shell)
         return PaneSnapshot(
             view=replace(view, activity=activity),
             pane_state=pane_state,
             input_place=reader.shells.activity_state.place if reader else InputState(),
             observed_at=now,
-            foreground=PaneForeground(find_foreground_group(pid), is_shell_reading(pid)),
+            foreground=PaneForeground(state.foreground_group, state.is_shell_reading) if state else PaneForeground(),
             is_in_gap=reader is None,
             is_ready=preconditions.is_ready and await self._is_ready(pane),
             tail=tuple(line.text for line in lines),
@@ -81,7 +81,7 @@ class LivePaneAccess:
             has_agent_server=session_control is not None,
             takes_prompts=session_control is not None and session_control.can_prompt(pane_state.title),
             undo_target=undoes,
-            child_count=count_children(pid) if undoes and undoes.is_alone else None,
+            child_count=await terminal.count_children(facts) if undoes and undoes.is_alone else None,
         )
 
     async def _settle_and_view(self, pane: PaneId) -> PaneView:
@@ -130,20 +130,30 @@ class LivePaneAccess:
             raise NotFound(_PANE_GONE.format(pane))
         return location
 
-    async def get_server_control(self, socket: str) -> PaneControl:
+    async def get_server_control(self, spawn: Spawn) -> PaneControl:
+        socket = spawn.server
         await self._components.server_supervisor.first_scan_done.wait()
-        running = {path: one for path, one in self._components.server_supervisor.watchers.items() if one.has_started}
-        matches = [one for path, one in running.items() if socket in ("", path, os.path.basename(path))]
+        watchers = self._components.server_supervisor.watchers.values()
+        running = {
+            watcher.key.label: watcher
+            for watcher in watchers
+            if watcher.has_started and watcher.key.target == spawn.target and _is_place(watcher.backend, spawn.place)
+        }
+        matches = [
+            watcher
+            for label, watcher in running.items()
+            if socket in ("", label, watcher.key.address, os.path.basename(watcher.key.address))
+        ]
         if not socket:
             # The demo is for trying things out: a program belongs on the user's own server, if there is one.
-            own = [watcher for watcher in matches if watcher.socket != self._components.paths.demo_socket]
+            own = [watcher for watcher in matches if watcher.key.address != self._components.paths.demo_socket]
             matches = own or matches
         if not matches:
             hint = f"Running: {', '.join(running)}." if running else "Start one with `tmux new -d`."
             raise ObjectNotFound(f"no tmux server {socket or 'is running'}".strip(), hint=hint)
         # Of several servers one must be named: a guess could start a program on the wrong one.
         if len(matches) > 1:
-            sockets = [watcher.socket for watcher in matches]
+            sockets = [watcher.key.label for watcher in matches]
             raise AmbiguousReference(
                 f"{len(matches)} tmux servers are running",
                 hint=f"Name one: `--server {os.path.basename(sockets[0])}`.",
@@ -151,25 +161,25 @@ class LivePaneAccess:
             )
         return self._build_control(matches[0])
 
-    def send_signal(self, snapshot: PaneSnapshot, name: str) -> int:
+    async def send_signal(self, snapshot: PaneSnapshot, name: SignalName) -> int:
         """Signal the foreground process group of the pane and return its id.
 
         Raises StaleSnapshot if the pane now has another process, or only its shell is in the foreground.
         """
-        facts = snapshot.view.facts
-        # The kernel reuses pids, so only the start time proves that this is still the same process.
-        if read_start_time(facts.pid) != facts.pid_started:
+        facts, watcher = snapshot.view.facts, self._locate_pane(snapshot.view.id)[0]
+        terminal = watcher.backend.build_terminal(watcher.server)
+        if not await terminal.is_same_process(facts):
             raise StaleSnapshot("nothing was done: another process runs in the pane", details={"why": "stale_pid"})
-        foreground = find_foreground(facts.pid)
+        foreground = await terminal.read_state(facts)
         if foreground is None or foreground.is_pane_process:
             raise StaleSnapshot(
                 "nothing was done: no program runs in the foreground of the pane's shell",
                 hint="`--pane` closes the pane itself.",
                 details={"why": "nothing_in_foreground"},
             )
-        if not send_signal(foreground.group, name):
+        if not await terminal.send_signal(facts, foreground.foreground_group, name):
             raise StaleSnapshot("nothing was done: the program has just exited", details={"why": "pane_dead"})
-        return foreground.group
+        return foreground.foreground_group
 
     async def reserve(self, action: Reserve) -> tuple[Reservation, bool]:
         """Reserve the pane; return the reservation and True if it is new.
@@ -201,21 +211,28 @@ class LivePaneAccess:
         slots = tracker.state.knowledge.source_slots.get(agent_process.id, EMPTY_SOURCE_SLOTS)
         return has_turn_started(slots, agent_process.agent, since, tracker.config.thresholds)
 
-    def count_read_bytes(self, pid: int) -> int | None:
-        return count_read_bytes(pid)
+    async def count_read_bytes(self, pane: PaneId, pid: int) -> int | None:
+        found = self._find_terminal(pane)
+        return None if found is None else await found[0].count_read_bytes(found[1], pid)
 
-    def find_foreground_group(self, pane: PaneId) -> int:
-        location = self._components.server_supervisor.locate_pane(pane)
-        return 0 if location is None else find_foreground_group(location[0].known_panes[location[1]].facts.pid)
+    async def find_foreground_group(self, pane: PaneId) -> int:
+        found = self._find_terminal(pane)
+        return 0 if found is None else await found[0].find_foreground_group(found[1])
 
-    def count_unread_bytes(self, pane: PaneId) -> int | None:
-        location = self._components.server_supervisor.locate_pane(pane)
-        return None if location is None else count_unread_bytes(location[0].known_panes[location[1]].facts.tty)
+    async def count_unread_bytes(self, pane: PaneId) -> int | None:
+        found = self._find_terminal(pane)
+        return None if found is None else await found[0].count_unread_bytes(found[1])
 
-    def is_busy(self, pane: PaneId) -> bool:
+    async def is_busy(self, pane: PaneId) -> bool:
+        found = self._find_terminal(pane)
+        return found is not None and await found[0].is_busy(found[1])
+
+    def _find_terminal(self, pane: PaneId) -> tuple[PaneTerminal, PaneFacts] | None:
         location = self._components.server_supervisor.locate_pane(pane)
-        facts = None if location is None else location[0].known_panes[location[1]].facts
-        return facts is not None and is_busy(facts.pid, facts.tty)
+        if location is None:
+            return None
+        watcher, mux_id = location
+        return watcher.backend.build_terminal(watcher.server), watcher.known_panes[mux_id].facts
 
     async def find_last_command_line(self, pane: PaneId, since: int) -> str | None:
         commands = await self._components.store.commands.list(pane=pane, since=since, limit=1)
@@ -235,7 +252,7 @@ class LivePaneAccess:
         failure: MuxError | None = None
         for watcher in [watcher for watcher in supervisor.watchers.values() if watcher.has_started]:
             try:
-                clients += await TmuxPaneControl(watcher.server).list_clients()
+                clients += await watcher.backend.build_control(watcher.server).list_clients()
             except MuxError as error:
                 failure = error  # one server that hangs must not hide the clients of the others
         if failure is not None and not clients:
@@ -246,9 +263,9 @@ class LivePaneAccess:
         location = self._components.server_supervisor.locate_pane(pane)
         if location is None:
             return []
-        return [
-            client for client in await TmuxPaneControl(location[0].server).list_clients() if client.pane == location[1]
-        ]
+        watcher, mux_id = location
+        clients = await watcher.backend.build_control(watcher.server).list_clients()
+        return [client for client in clients if client.pane == mux_id]
 
     async def describe_pane(self, pane: PaneId) -> str:
         try:
@@ -257,10 +274,17 @@ class LivePaneAccess:
             return ""
 
 
-def _check_proof(activity: PaneActivity, shell: str, pane_pid: int) -> PaneActivity:
+def _is_place(backend: Backend, place: str) -> bool:
+    """Return True if panes for this place (empty: not named) are opened by the backend."""
+    abilities = backend.abilities
+    return abilities.spawns and (backend.name == place if place else abilities.is_default_place)
+
+
+async def _check_proof(terminal: PaneTerminal, facts: PaneFacts, activity: PaneActivity, shell: str) -> PaneActivity:
     """Return the activity, unproven if the shell that a prompt names (``aid=``) is not in the foreground.
 
     Every program of the user can read the nonce, so the nonce alone does not prove who printed a prompt.
     """
-    is_doubtful = activity.kind == "prompt" and not (shell.isdecimal() and is_in_foreground(int(shell), pane_pid))
-    return replace(activity, is_proven=False) if is_doubtful else activity
+    if activity.kind != "prompt" or (shell.isdecimal() and await terminal.is_in_foreground(facts, int(shell))):
+        return activity
+    return replace(activity, is_proven=False)

@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from termvisor.backends.tmux.pane_control import TmuxPaneControl
 from termvisor.bus import Bus, Subscription
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.model.action.action import Spawn
@@ -22,21 +21,23 @@ _CAPTURE_TIMEOUT_S = 2.0
 _FIFO_PREFIX = "start-"
 
 
-class CapturedPaneControl(TmuxPaneControl):
+class CapturedPaneControl:
     """Pane control that opens panes whose output is captured from the first byte.
 
     ``events`` are those of the daemon, ``folder`` is where the FIFOs are.
     """
 
     def __init__(self, watcher: ServerWatcher, events: Bus[Event], folder: str):
-        super().__init__(watcher.server)
-        self._watcher, self._events, self._folder = watcher, events, folder
+        control = watcher.backend.build_control(watcher.server)
+        self._control, self._watcher, self._events, self._folder = control, watcher, events, folder
+        self.read_pane_state, self.list_clients = control.read_pane_state, control.list_clients
+        self.write, self.press, self.change_pane = control.write, control.press, control.change_pane
 
     async def open_pane(self, spawn: Spawn, beside: MuxPaneId | None, gate: str = "") -> tuple[MuxPaneId, int]:
         # Subscribe first: the pane may be captured before tmux's answer arrives here.
         with self._events.subscribe() as events, open_start_gate(self._folder) as path:
             events.is_wanted = lambda event: event.kind == "epoch_opened"
-            pane, pid = await super().open_pane(spawn, beside, gate or path)
+            pane, pid = await self._control.open_pane(spawn, beside, gate or path)
             self._watcher.request_listing()
             # Without capture the program starts all the same.
             with suppress(TimeoutError):

@@ -196,7 +196,8 @@ def list_pane_infos(
     found = [
         (watcher, mux_id)
         for watcher in supervisor.watchers.values()
-        if watcher.has_started
+        # Agents are recognized by their processes.
+        if watcher.has_started and watcher.transport.target.kind == "local"
         for mux_id, pane in watcher.known_panes.items()
         if is_wanted(pane.facts.command)
     ]

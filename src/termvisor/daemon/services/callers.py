@@ -7,7 +7,6 @@ of tmux with the people attached to that. `Actor.doubt` says why a caller is no 
 import os
 from contextlib import suppress
 
-from termvisor.backends.tmux.pane_control import TmuxPaneControl
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.daemon.components import Components
 from termvisor.errors import MuxError
@@ -74,7 +73,8 @@ class CallerIdentifier:
             if instance is None or (instance.pid, instance.started) != (server.pid, server.started):
                 continue
             with suppress(MuxError):  # the server does not answer, so nothing is proven
-                ttys = {client.tty for client in await TmuxPaneControl(watcher.server).list_clients()}
+                attached = await watcher.backend.build_control(watcher.server).list_clients()
+                ttys = {client.tty for client in attached}
                 clients = [one for one in procfs.list_processes() if one.name.startswith("tmux: client")]
                 for client in clients:
                     if find_terminal(client.pid) in ttys and not await self._find_doubt(

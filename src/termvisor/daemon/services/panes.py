@@ -2,15 +2,15 @@
 
 from msgspec.structs import replace
 
-from termvisor.backends.pane_source import PaneCapture
-from termvisor.backends.tmux.pane_source import ROWS_ABOVE
+from termvisor.backends.pane_source import ROWS_ABOVE, PaneCapture
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.daemon.components import Components
 from termvisor.daemon.replay.renderer import redact_colored_rows, redact_rows
-from termvisor.errors import NotFound
+from termvisor.errors import NotFound, Unsupported
 from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.terminal.pane import PaneView
 from termvisor.model.terminal.screen import Screen
+from termvisor.model.terminal.target import AttachPlan
 from termvisor.pipeline import get_activity
 from termvisor.store import StoredPane
 
@@ -37,6 +37,14 @@ class PaneService:
         await self._wait_for_first_scan()
         pane = await self._components.store.panes.find(pane_id)
         return None if pane is None else self._build_view(pane)
+
+    def plan_attach(self, pane: PaneView) -> AttachPlan:
+        """Return how a person's terminal shows a pane. Raises Unsupported if nothing here knows its server."""
+        server = pane.instance.server
+        backend = self._components.server_supervisor.backends.get(server.backend)
+        if backend is None:
+            raise Unsupported(f"no backend {server.backend} is installed, which runs pane {pane.id}")
+        return backend.plan_attach(server, pane.facts)
 
     def get_pending_line(self, pane: PaneId) -> str:
         """Return the incomplete last line of a pane, redacted; empty if there is none."""
@@ -83,7 +91,7 @@ class PaneService:
         meter = components.pipeline.rate_meters.get(pane.id)
         reader = components.pipeline.current_readers.get(pane.id)
         # None if the server of the pane has exited or is not watched; the store still has the pane.
-        watcher = components.server_supervisor.watchers.get(pane.instance.server.socket)
+        watcher = components.server_supervisor.watchers.get(pane.instance.server.key)
         is_open = pane.gone_at is None
         channel, gap_cause = watcher.describe_capture(pane.instance.mux_id) if watcher and is_open else ("none", None)
         return PaneView(

@@ -74,8 +74,10 @@ class Spawn(Struct, frozen=True, kw_only=True, tag="spawn"):
 
     where: Literal["session", "window", "pane"]
     target: str = "local"
+    place: str = ""
+    """The backend that is to run it; empty for the one of the server."""
     server: str = ""
-    """The socket of the multiplexer server; empty for the only or the default server."""
+    """The address of the server within the target; empty for the only or the default server."""
     session: str = ""
     """For a new session: its name. For a new window: its session, by name or id such as ``$3``."""
     beside: PaneId | None = None

@@ -42,6 +42,11 @@ class ServerKey(Struct, frozen=True, order=True):
     target: TargetName
     address: str
 
+    @property
+    def label(self) -> str:
+        """The address, with the target in front of it unless that is this machine."""
+        return self.address if self.target == LOCAL.name else f"{self.target}:{self.address}"
+
 
 class AttachPlan(Struct, frozen=True, kw_only=True):
     """How a person's terminal shows a pane: by a command, or by our own client if there is none."""

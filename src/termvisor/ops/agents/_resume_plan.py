@@ -90,8 +90,8 @@ def find_running_pane(session: AgentSession, views: dict[PaneId, AgentView]) -> 
 # Users look for the agent in a window next to its old neighbours.
 def find_pane_beside(former_pane: PaneView, live_panes: Iterable[PaneView]) -> PaneView | None:
     """Return a live pane in the former pane's tmux session."""
-    place = (former_pane.instance.server.socket, former_pane.facts.session_name)
-    return next((pane for pane in live_panes if (pane.instance.server.socket, pane.facts.session_name) == place), None)
+    place = (former_pane.instance.server.key, former_pane.facts.session_name)
+    return next((pane for pane in live_panes if (pane.instance.server.key, pane.facts.session_name) == place), None)
 
 
 def find_interrupted_sessions(sessions: Iterable[AgentSession], panes: Sequence[PaneView] = ()) -> list[AgentSession]:
@@ -113,7 +113,7 @@ def find_unresumable_sessions(sessions: Iterable[AgentSession], panes: Sequence[
 
 
 def _find_lost_panes(panes: Sequence[PaneView]) -> dict[PaneId, int]:
-    """Return the panes that ended together with their tmux server, each with the time when it ended."""
+    """Return the panes that ended together with their server, each with the time when it ended."""
     # A server without a live pane has exited: tmux ends with its last session.
     running = {pane.instance.server for pane in panes if pane.gone_at is None}
     return {pane.id: pane.gone_at for pane in panes if pane.gone_at and pane.instance.server not in running}
@@ -149,10 +149,18 @@ def _plan_new_window(
         # A window that failed stays open, so that `revive` can point to the error on its screen.
         action = Spawn(where="window", beside=beside.id, command=command, cwd=session.cwd, keeps_failure=True)
         return ResumePlan(session=session, where="window", action=action, nearby_pane=beside, command=command)
-    sockets = [pane.instance.server.socket for pane in live_panes]
-    socket, name = sockets[0], session.agent
+    servers = [pane.instance.server.key for pane in live_panes]
+    server, name = servers[0], session.agent
     if former_pane is not None:
-        socket = former_pane.instance.server.socket if former_pane.instance.server.socket in sockets else socket
+        server = former_pane.instance.server.key if former_pane.instance.server.key in servers else server
         name = former_pane.facts.session_name or name
-    action = Spawn(where="session", server=socket, session=name, command=command, cwd=session.cwd, keeps_failure=True)
+    action = Spawn(
+        where="session",
+        target=server.target,
+        server=server.address,
+        session=name,
+        command=command,
+        cwd=session.cwd,
+        keeps_failure=True,
+    )
     return ResumePlan(session=session, where="session", action=action, command=command)

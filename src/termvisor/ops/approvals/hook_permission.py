@@ -19,6 +19,7 @@ from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.agent.hooks import encode_tool_input
 from termvisor.model.ids import PaneId
+from termvisor.model.terminal.target import LOCAL, ServerKey
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.redaction import redact
@@ -105,9 +106,10 @@ async def _find_pane(services: Services, args: HookPermissionArgs, payload: Perm
     # A wrong pane is worse than none, because the user would see the request next to another agent.
     if args.agent == "codex" or not args.tmux_pane:
         return None
-    place = (args.tmux.partition(",")[0], args.tmux_pane)
+    # The hook runs on this machine; another one may have a server at the same path.
+    place = (ServerKey(LOCAL.name, args.tmux.partition(",")[0]), args.tmux_pane)
     panes = await services.panes.list_panes()
-    return next((pane.id for pane in panes if (pane.instance.server.socket, pane.instance.mux_id) == place), None)
+    return next((pane.id for pane in panes if (pane.instance.server.key, pane.instance.mux_id) == place), None)
 
 
 async def _wait_for_first_answer(

@@ -194,12 +194,12 @@ def build_group_fields(members: Sequence[PaneWithAgent], now: int) -> dict[str, 
     """Return the fields of `PaneGroupRow`."""
     panes = [member.pane for member in members]
     newest = max((pane.last_output_at for pane in panes if pane.last_output_at is not None), default=None)
-    servers = {pane.instance.server.socket for pane in panes}
+    servers = {pane.instance.server.key for pane in panes}
     representative = pick_representative(members)
     agent_title = representative.view.title if representative.view is not None else ""
     return {
         # Sessions of the same name can be merged across several servers; then there is no single server to name.
-        "server": min(servers) if len(servers) == 1 else "",
+        "server": min(servers).address if len(servers) == 1 else "",
         "panes": tuple(pane.id for pane in panes),
         "representative": representative.pane.id,
         "title": redact(agent_title) or representative.pane.facts.title,

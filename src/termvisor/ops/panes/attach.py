@@ -1,4 +1,4 @@
-"""Operation `attach`: authorize and log attaching to a pane, and return the tmux command for it.
+"""Operation `attach`: authorize and log attaching to a pane, and return the command of its backend for it.
 
 The client runs that command: the daemon has no access to its terminal.
 """
@@ -18,7 +18,7 @@ class AttachArgs(_action_operation.PreconditionArgs, frozen=True, kw_only=True):
 
 
 class AttachResult(_action_operation.ActionResult, frozen=True, kw_only=True):
-    """``outside`` is the command for a plain terminal, ``inside`` for a terminal inside the same tmux server."""
+    """``outside`` is the command for a plain terminal, ``inside`` for a terminal inside the same server."""
 
     socket: str = ""
     outside: tuple[str, ...] = ()
@@ -32,14 +32,9 @@ async def execute(services: Services, args: AttachArgs, request: _action_operati
     result, outcome = await _action_operation.execute_action(services, args, request)
     if outcome is None or (pane := request.pane) is None:
         return _action_operation.extend_result(result, AttachResult)
-    socket, tmux = pane.instance.server.socket, ("tmux", "-S", pane.instance.server.socket)
-    target = f"{pane.facts.session_id}:{pane.facts.window_id}.{pane.facts.mux_id}"
+    plan = services.panes.plan_attach(pane)
     return _action_operation.extend_result(
-        result,
-        AttachResult,
-        socket=socket,
-        outside=(*tmux, "attach-session", "-t", target),
-        inside=(*tmux, "switch-client", "-t", target),
+        result, AttachResult, socket=plan.address, outside=plan.outside, inside=plan.inside
     )
 
 

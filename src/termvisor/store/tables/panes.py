@@ -13,8 +13,8 @@ from termvisor.store.sqlite.database import Connection
 from termvisor.store.sqlite.table import StoreTable, encode_json, run_read, run_write
 
 _SELECT_PANE = """
-SELECT pane.id, target, socket, server.pid, started, mux_id, generation, facts, first_seen_at, gone_at, last_output_at,
-       next_line - 1,
+SELECT pane.id, target, socket, server.pid, started, boot, backend, mux_id, generation, facts, first_seen_at, gone_at,
+       last_output_at, next_line - 1,
        (SELECT count(*) FROM gap WHERE gap.pane = pane.id AND gap.cause != 'tail_uncertain'),
        (SELECT total(coalesce(size, committed)) FROM epoch WHERE epoch.pane = pane.id)
 FROM pane JOIN server ON server.id = pane.server
@@ -63,9 +63,10 @@ class PaneTable(StoreTable):
     @run_read
     def find_newest(self, connection: Connection, server: ServerInstance, mux_id: MuxPaneId) -> StoredPane | None:
         """Return the newest instance of a pane, even if it is gone."""
-        key = (server.target, server.socket, server.pid, server.started, mux_id)
-        where = "WHERE target = ? AND socket = ? AND server.pid = ? AND started = ? AND mux_id = ?"
-        row = connection.execute(f"{_SELECT_PANE} {where} ORDER BY generation DESC LIMIT 1", key).fetchone()
+        row = connection.execute(
+            f"{_SELECT_PANE} WHERE pane.server = ? AND mux_id = ? ORDER BY generation DESC LIMIT 1",
+            (_find_server(connection, server), mux_id),
+        ).fetchone()
         return _build_pane(row) if row else None
 
     @run_write
@@ -102,11 +103,16 @@ class PaneTable(StoreTable):
     def find_highest_mux_number(self, connection: Connection, server: ServerInstance) -> int | None:
         """Return the highest pane number (5 for `%5`) ever stored for a server; None if no pane of it is stored."""
         number: int | None = connection.execute(
-            "SELECT max(CAST(substr(mux_id, 2) AS INTEGER)) FROM pane WHERE server = (SELECT id FROM server"
-            " WHERE target = ? AND socket = ? AND pid = ? AND started = ?)",
-            (server.target, server.socket, server.pid, server.started),
+            "SELECT max(CAST(substr(mux_id, 2) AS INTEGER)) FROM pane WHERE server = ?",
+            (_find_server(connection, server),),
         ).get
         return number
+
+    @run_write
+    def adopt_server(self, connection: Connection, server: ServerInstance) -> None:
+        """Note the boot of a running server that was stored without one."""
+        if _find_server(connection, server) is not None:
+            _find_or_add_server(connection, server)
 
     @run_read
     def find(self, connection: Connection, pane: PaneId) -> StoredPane | None:
@@ -121,15 +127,27 @@ class PaneTable(StoreTable):
         return [_build_pane(row) for row in connection.execute(f"{_SELECT_PANE} {where}ORDER BY pane.id")]
 
 
-def _find_or_add_server(connection: Connection, server: ServerInstance) -> int:
-    key = (server.target, server.socket, server.pid, server.started)
+def _find_server(connection: Connection, server: ServerInstance) -> int | None:
+    """Return the row of a server: the one of its boot, else one that was stored without a boot."""
     row_id: int | None = connection.execute(
-        "SELECT id FROM server WHERE target = ? AND socket = ? AND pid = ? AND started = ?", key
+        "SELECT id FROM server WHERE target = ?1 AND socket = ?2 AND pid = ?3 AND started = ?4"
+        " AND (boot = ?5 OR boot = '' OR ?5 = '') ORDER BY boot = ?5 DESC, id DESC LIMIT 1",
+        (server.target, server.socket, server.pid, server.started, server.boot),
     ).get
-    if row_id is not None:
-        return row_id
-    connection.execute("INSERT INTO server (target, socket, pid, started) VALUES (?, ?, ?, ?)", key)
-    return connection.last_insert_rowid()
+    return row_id
+
+
+def _find_or_add_server(connection: Connection, server: ServerInstance) -> int:
+    row_id = _find_server(connection, server)
+    if row_id is None:
+        connection.execute(
+            "INSERT INTO server (target, socket, pid, started, boot, backend) VALUES (?, ?, ?, ?, ?, ?)",
+            (server.target, server.socket, server.pid, server.started, server.boot, server.backend),
+        )
+        return connection.last_insert_rowid()
+    if server.boot:
+        connection.execute("UPDATE server SET boot = ? WHERE id = ? AND boot = ''", (server.boot, row_id))
+    return row_id
 
 
 def _update_facts(connection: Connection, pane: PaneId, facts: PaneFacts, at: int) -> None:
@@ -142,11 +160,11 @@ def _update_facts(connection: Connection, pane: PaneId, facts: PaneFacts, at: in
 
 
 def _build_pane(row: tuple[Any, ...]) -> StoredPane:
-    pane, target, socket, pid, started, mux_id, generation, *rest = row
+    pane, target, socket, pid, started, boot, backend, mux_id, generation, *rest = row
     facts, first_seen, gone, last_output, lines, gaps, captured_bytes = rest
     return StoredPane(
         id=pane,
-        instance=PaneInstance(ServerInstance(target, socket, pid, started), mux_id, generation),
+        instance=PaneInstance(ServerInstance(target, socket, pid, started, boot, backend), mux_id, generation),
         facts=_FACTS_DECODER.decode(facts),
         first_seen_at=first_seen,
         gone_at=gone,

@@ -161,6 +161,7 @@ def build_pane_action(request: calls.PaneRequest, view: PaneView, *, is_agent: b
 def _build_spawn(request: calls.SpawnRequest, view: PaneView) -> Spawn:
     return Spawn(
         where=request.where,
+        target=view.instance.server.target,
         server=view.instance.server.socket,
         session=view.facts.session_id or view.facts.session_name if request.where == "window" else "",
         beside=view.id if request.where == "pane" else None,

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
+from termvisor.backends.tmux.pane_control import TmuxPaneControl
 from termvisor.backends.tmux.pane_source import identify_server
 from termvisor.backends.tmux.plain_client import PlainClient
 from termvisor.daemon.server.dispatcher import OperationDispatcher
@@ -139,7 +140,8 @@ async def test_the_pane_of_an_agents_child_is_known_without_a_terminal(scene: Ag
 async def test_a_young_tmux_server_is_a_persons_once_a_person_is_attached(scene: AgentScene) -> None:
     with run_private_tmux(scene.folder, "young") as young:
         pane = young.start_session("mine", "env -i PATH=$PATH bash --norc --noprofile -i")
-        watcher = SimpleNamespace(known_panes={}, has_started=True)
+        backend = SimpleNamespace(build_control=TmuxPaneControl)
+        watcher = SimpleNamespace(known_panes={}, has_started=True, backend=backend)
         watcher.server = await identify_server(PlainClient("tmux", young.socket, lambda: None), young.socket)
         watchers = scene.callers._components.server_supervisor.watchers
         watchers["young"] = watcher

@@ -1,3 +1,4 @@
+import apsw
 import pytest
 from msgspec.structs import replace
 
@@ -7,6 +8,8 @@ from termvisor.model.ids import PaneId
 from termvisor.model.terminal.output import Gap
 from termvisor.model.terminal.pane import PaneFacts, PaneInstance, ServerInstance
 from termvisor.store import Store
+from termvisor.store.sqlite.database import register_functions
+from termvisor.store.sqlite.database_file import apply_migrations, list_migrations
 from termvisor.store.tables.panes import StoredPane
 
 SERVER = ServerInstance("local", "/tmp/tmux-1/default", 100, 5000)
@@ -135,3 +138,50 @@ async def test_panes_that_came_and_went_are_stored_once_with_a_gap(store):
     )
     (gap,) = await store.output.list_gaps()
     assert (gap.pane, gap.cause, gap.start_at, gap.end_at) == (2, "link_down", 20, 30)
+
+
+async def test_a_process_id_that_repeats_after_a_reboot_is_another_server(store):
+    before, after = (replace(PANE, server=replace(SERVER, boot=boot)) for boot in ("a", "b"))
+    assert await store.panes.find_or_add(before, FACTS, at=10) == (1, True)
+    assert await store.panes.find_or_add(after, FACTS, at=20) == (2, True)
+    assert await store.panes.find_or_add(before, FACTS, at=30) == (1, False)
+    assert (await store.panes.find_newest(after.server, PANE.mux_id)).id == 2
+
+
+async def test_a_server_that_was_stored_without_its_boot_gets_it(store):
+    await store.panes.find_or_add(PANE, FACTS, at=10)
+    running = replace(SERVER, boot="a")
+    await store.panes.adopt_server(running)
+    assert await store.panes.find_or_add(replace(PANE, server=running), FACTS, at=20) == (1, False)
+    assert [pane.instance.server for pane in await store.panes.list_panes()] == [running]
+
+
+async def test_an_unknown_server_is_not_stored_by_adopting_it(store):
+    await store.panes.adopt_server(SERVER)
+    assert await store.panes.find_highest_mux_number(SERVER) is None
+    assert await store.panes.find_or_add(replace(PANE, server=replace(SERVER, backend="pty")), FACTS, at=1) == (1, True)
+    assert [pane.instance.server.backend for pane in await store.panes.list_panes()] == ["pty"]
+
+
+def test_servers_of_an_earlier_version_keep_their_ids_and_panes(tmp_path):
+    connection = apsw.Connection(str(tmp_path / "visor.db"))
+    register_functions(connection)
+    first_with_boot = next(one.version for one in list_migrations() if one.path.endswith("_server_boot.sql"))
+    for migration in list_migrations()[: first_with_boot - 1]:
+        with open(migration.path, encoding="utf-8") as file:
+            connection.execute(file.read())
+        connection.pragma("user_version", migration.version)
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("INSERT INTO server (id, target, socket, pid, started) VALUES (3, 'local', '/s', 1, 2)")
+    connection.execute("INSERT INTO server (id, target, socket, pid, started) VALUES (9, 'local', '/gone', 1, 2)")
+    connection.execute("DELETE FROM server WHERE id = 9")
+    connection.execute(
+        "INSERT INTO pane (server, mux_id, generation, facts, first_seen_at, last_seen_at)"
+        " VALUES (3, '%1', 0, '{}', 1, 1)"
+    )
+    apply_migrations(connection)
+    assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    servers = "SELECT server.id, boot, backend, mux_id FROM server JOIN pane ON pane.server = server.id"
+    assert connection.execute(servers).fetchall() == [(3, "", "tmux", "%1")]
+    connection.execute("INSERT INTO server (target, socket, pid, started) VALUES ('local', '/new', 1, 2)")
+    assert connection.last_insert_rowid() == 10

@@ -7,7 +7,7 @@ import pytest
 
 from termvisor.backends.tmux.native_client import NativeClient
 from termvisor.backends.tmux.pane_source import TmuxServer, identify_server
-from termvisor.capture.server_activity import ServerActivity
+from termvisor.backends.tmux.server_activity import ServerActivity
 from tests.unit.wait_until import wait_until
 
 
@@ -24,6 +24,12 @@ class ObservedServer:
 
     def has_changed(self) -> bool:
         return self.activity.detect_pane_changes(self.panes)
+
+
+@pytest.fixture
+def cat(tmux) -> str:
+    """The tmux id of a pane that runs `cat`."""
+    return tmux.start_session(command="cat")
 
 
 @pytest.fixture
