@@ -23,7 +23,7 @@ from termvisor.model.action.audit import AuditEntry, AuditStage
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.event import Scalar
 from termvisor.model.terminal.pane import PaneView
-from termvisor.redaction import redact
+from termvisor.redaction import redact, redact_values
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -118,16 +118,10 @@ def format_pane_location(view: PaneView) -> str:
 
 def redact_action(action: Action) -> dict[str, object]:
     """Return the action's fields for the audit log and the inbox: secrets redacted, long texts truncated."""
-    fields = msgspec.to_builtins(action)
-    return {name: _redact_value(value) for name, value in fields.items()}
+    fields: dict[str, object] = redact_values(msgspec.to_builtins(action), _redact_text)
+    return fields
 
 
-def _redact_value(value: object) -> object:
-    if isinstance(value, str):
-        text = redact(value)
-        return text if len(text) <= MAX_SHOWN_CHARS else f"{text[:MAX_SHOWN_CHARS]}… ({len(value)} characters)"
-    if isinstance(value, list | tuple):
-        return [_redact_value(item) for item in value]
-    if isinstance(value, dict):
-        return {redact(str(name)): _redact_value(item) for name, item in value.items()}
-    return value
+def _redact_text(value: str) -> str:
+    text = redact(value)
+    return text if len(text) <= MAX_SHOWN_CHARS else f"{text[:MAX_SHOWN_CHARS]}… ({len(value)} characters)"

@@ -5,7 +5,7 @@ Read `redactor` first; `provider_prefixes` and `context_patterns` define the bui
 """
 
 from termvisor.redaction.partial_secrets import SeenSecrets, can_be_continuation
-from termvisor.redaction.redactor import Redactor, redact, redact_each, use_rules
+from termvisor.redaction.redactor import Redactor, redact, redact_each, redact_values, use_rules
 from termvisor.redaction.ruleset import RedactionRules, build_rules, list_kinds
 
 __all__ = [
@@ -17,5 +17,6 @@ __all__ = [
     "list_kinds",
     "redact",
     "redact_each",
+    "redact_values",
     "use_rules",
 ]

@@ -4,7 +4,8 @@ Each input line gives one output line. ``state`` (a kind and a count, no text) i
 differently, or resuming from ``state``, gives the same lines.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from termvisor.redaction import mask, partial_secrets, private_key_block
 from termvisor.redaction.partial_secrets import OpenSecret, SeenSecrets
@@ -29,6 +30,17 @@ def get_active_rules() -> RedactionRules:
 def redact(text: str) -> str:
     """Return the text, of one or more lines, with all secrets masked."""
     return "\n".join(Redactor().redact_lines(text.split("\n")))
+
+
+def redact_values(value: Any, redact_text: Callable[[str], str] = redact) -> Any:
+    """Return a value of a JSON document with every text and every name in it redacted."""
+    if isinstance(value, str):
+        return redact_text(value)
+    if isinstance(value, list | tuple):
+        return [redact_values(item, redact_text) for item in value]
+    if isinstance(value, Mapping):
+        return {redact(str(name)): redact_values(item, redact_text) for name, item in value.items()}
+    return value
 
 
 def redact_each(texts: Sequence[str]) -> list[str]:

@@ -78,6 +78,15 @@ def compile_together(request: IsolatedCompileRequest) -> str:
     return ""
 
 
+def compile_in_process(trial: IsolatedCompileRequest) -> str:
+    """Compile built-in patterns in this process, which may crash; return why they were not stored, or "".
+
+    The first start of a daemon waits for this.
+    """
+    error = compile_together(trial)
+    return f"Hyperscan reports: {error}" if error else ""
+
+
 def generate_texts(example_texts: Iterable[str], patterns: Iterable[str]) -> Iterator[str]:
     """Yield test texts: the examples, as long lines and as many lines, then random text from common characters and
     from those in the patterns, because an automaton advances only on characters that occur in its patterns.

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from termvisor.redaction import Redactor, build_rules, redact, redact_each, use_rules
+from termvisor.redaction import Redactor, build_rules, redact, redact_each, redact_values, use_rules
 
 KEY = "sk-ant-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2"
 MASKED = "sk-ant-[redacted:anthropic_key]"
@@ -160,3 +160,8 @@ def test_a_state_without_an_open_secret_is_empty():
     assert redactor.state.endswith(b" 5")
     redactor.redact_lines(["plain"])
     assert redactor.state == b""
+
+
+def test_texts_and_names_of_a_document_are_redacted_at_any_depth():
+    document = {"env": {"A": [KEY, 1]}, KEY: ("plain", None)}
+    assert redact_values(document) == {"env": {"A": [MASKED, 1]}, MASKED: ["plain", None]}

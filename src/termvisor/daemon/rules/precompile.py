@@ -6,10 +6,10 @@ compiled; if that succeeds, the slower fallback engine is not even loaded.
 
 import asyncio
 
-from termvisor.detection.packs.crash_test import CrashTest, compile_in_process, load_crashing_rules, save_crashing_rules
+from termvisor.detection.packs.crash_test import CrashTest, load_crashing_rules, save_crashing_rules
 from termvisor.log import get_logger
 from termvisor.redaction import RedactionRules, build_rules
-from termvisor.regex.isolated_compile import IsolatedCompileRequest
+from termvisor.regex.isolated_compile import IsolatedCompileRequest, compile_in_process
 from termvisor.settings import Paths, Settings
 from termvisor.system.shell_nonce import load_nonce
 from termvisor.system.worker import run_isolated_worker

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from termvisor.model.detection.rule import Rule
-from termvisor.regex.isolated_compile import IsolatedCompileRequest, TriedPattern, compile_together
+from termvisor.regex.isolated_compile import IsolatedCompileRequest, TriedPattern, compile_in_process
 from termvisor.regex.relax import relax_pattern
 from termvisor.system.files import write_private_file
 from termvisor.system.worker import TIMED_OUT, WorkerResult, run_worker
@@ -110,15 +110,6 @@ def _build_request(rules: Sequence[Rule], folder: str) -> IsolatedCompileRequest
     patterns = {rule.id: relax_pattern(rule.pattern) for rule in rules}
     texts = {rule.id: (*(hit.text for hit in rule.hits), *(miss.text for miss in rule.misses)) for rule in rules}
     return IsolatedCompileRequest(patterns=patterns, texts=texts, keep_in=folder)
-
-
-def compile_in_process(trial: IsolatedCompileRequest) -> str:
-    """Compile built-in patterns in this process, which may crash; return why they were not stored, or "".
-
-    The first start of a daemon waits for this.
-    """
-    error = compile_together(trial)
-    return f"Hyperscan reports: {error}" if error else ""
 
 
 def _describe_status(status: int) -> str:

@@ -24,10 +24,9 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneFilter, PaneIdentity, identify_all_panes, resolve_pane_id
 from termvisor.ops.render import results
-from termvisor.ops.render.action_text import redact_fields
 from termvisor.ops.render.table import TableColumn, render_table
 from termvisor.ops.render.text import RenderOptions, format_age, pluralize, sanitize
-from termvisor.redaction import redact
+from termvisor.redaction import redact, redact_values
 from termvisor.system.subprocesses import is_installed
 
 CASS_PROGRAM = "cass"
@@ -198,7 +197,7 @@ async def _query_cass(
     # cass is a third-party program: a change in its output must not make the listing fail.
     except msgspec.DecodeError:
         return CassHistory(status="failed", key=key, detail="its output is not JSON")
-    return CassHistory(status="found" if answer else "nothing", key=key, answer=redact_fields(answer) or None)
+    return CassHistory(status="found" if answer else "nothing", key=key, answer=redact_values(answer) or None)
 
 
 N = TypeVar("N", int, float)

@@ -20,11 +20,10 @@ from termvisor.ops.agents import _agent_row
 from termvisor.ops.api.operation import CLI_FACES, Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneIdentity, resolve_pane
-from termvisor.ops.render.action_text import redact_fields
 from termvisor.ops.render.results import compute_age, copy_fields, format_optional_timestamp
 from termvisor.ops.render.table import TableColumn, render_table
 from termvisor.ops.render.text import RenderOptions, format_age, pluralize, sanitize, shorten
-from termvisor.redaction import redact
+from termvisor.redaction import redact, redact_values
 from termvisor.system.worker import call_worker
 
 # Truncate values of the evidence to this many columns if the terminal width is unknown.
@@ -243,7 +242,7 @@ def _build_evidence_item(signal: Signal, now: int) -> EvidenceItem:
         heard_at=format_optional_timestamp(signal.ingested_at) or "",
         age=compute_age(signal.ingested_at, now) or 0.0,
         title=redact(signal.title or ""),
-        payload=redact_fields(signal.payload),
+        payload=redact_values(signal.payload),
     )
 
 

@@ -7,10 +7,10 @@ from msgspec import Meta, Struct
 from termvisor.clock import NS, format_timestamp
 from termvisor.model.action.action import Risk
 from termvisor.model.action.approval import NO_EXPIRY, Approval, ApprovalOutcome, ApprovalState, Permit
-from termvisor.ops.render.action_text import describe_action_fields, format_actor, redact_fields
+from termvisor.ops.render.action_text import describe_action_fields, format_actor
 from termvisor.ops.render.results import compute_remaining, copy_fields
 from termvisor.ops.render.text import format_age, sanitize
-from termvisor.redaction import redact
+from termvisor.redaction import redact, redact_values
 
 ApprovalNumber = Annotated[
     Annotated[int, Meta(ge=1)] | None,
@@ -78,7 +78,7 @@ def build_approval_item(approval: Approval, now: int, folder: str = "") -> Appro
         ApprovalItem,
         approval,
         what=describe_action_fields(approval.kind, approval.shown),
-        action=redact_fields(approval.shown),
+        action=redact_values(approval.shown),
         by=format_actor(approval.actor),
         place=sanitize(redact(approval.place)),
         folder=sanitize(redact(str(approval.shown.get("cwd") or folder))),

@@ -20,10 +20,10 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneFilter, resolve_pane_id
 from termvisor.ops.render import results
-from termvisor.ops.render.action_text import describe_action_fields, format_actor, redact_fields
+from termvisor.ops.render.action_text import describe_action_fields, format_actor
 from termvisor.ops.render.table import TableColumn, render_table
 from termvisor.ops.render.text import RenderOptions, sanitize
-from termvisor.redaction import redact
+from termvisor.redaction import redact, redact_values
 
 # Maximum number of entries per batch while following.
 _PAGE_SIZE = 200
@@ -178,10 +178,10 @@ def build_audit_item(entry: AuditEntry) -> AuditItem:
         doubt=sanitize(redact(entry.actor.doubt)),
         place=sanitize(redact(entry.place)),
         what=describe_action_fields(entry.kind, entry.action) if entry.action else entry.kind,
-        action=redact_fields(entry.action),
+        action=redact_values(entry.action),
         verdict=verdict.answer if verdict else None,
         verdict_why=redact(verdict.why) if verdict else "",
-        observed=redact_fields(entry.observed),
+        observed=redact_values(entry.observed),
         outcome=redact(entry.outcome),
         why=redact(entry.why),
     )

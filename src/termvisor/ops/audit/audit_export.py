@@ -13,7 +13,7 @@ from termvisor.model.action.audit import HashChainEntry
 from termvisor.ops.api.envelope import encode_json_line
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.render.action_text import redact_fields
+from termvisor.redaction import redact_values
 
 
 class AuditExportArgs(Struct, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ async def run(services: Services, _args: AuditExportArgs) -> AsyncGenerator[Audi
 
 def _build_line(link: HashChainEntry) -> AuditLine:
     fields = msgspec.json.decode(link.entry)
-    redacted = redact_fields(fields)
+    redacted = redact_values(fields)
     # An unchanged entry is copied byte for byte, because encoding it again would change its hash.
     text = link.entry if redacted == fields else msgspec.json.encode(redacted).decode()
     return AuditLine(id=link.id, previous=link.previous, hash=link.hash, entry=text, is_masked=redacted != fields)

@@ -10,10 +10,9 @@ from termvisor.model.event import Scalar
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.events._event_item import SIGNAL_DESCRIPTIONS, EventItem, build_item_of_detection, find_detection
-from termvisor.ops.render.action_text import redact_fields
 from termvisor.ops.render.results import copy_fields, format_time_fields
 from termvisor.ops.render.text import RenderOptions, format_moment, format_time, sanitize
-from termvisor.redaction import redact
+from termvisor.redaction import redact, redact_values
 
 _LINES_ABOVE, _LINES_BELOW = 3, 3
 
@@ -69,7 +68,7 @@ async def run(services: Services, args: ExplainEventArgs) -> ExplainEventResult:
         rule=_build_rule_item(detection, services.detections.rules.get(detection.rule)),
         key=redact(detection.key),
         cooldown=detection.cooldown,
-        evidence=redact_fields(format_time_fields(detection.evidence)),
+        evidence=redact_values(format_time_fields(detection.evidence)),
         lines=await _read_lines(services, detection),
         match_trace=services.detections.trace_match(detection),
     )

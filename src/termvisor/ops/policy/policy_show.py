@@ -8,8 +8,8 @@ from msgspec import Meta, Struct
 from termvisor.model.action.policy import Policy
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.render.action_text import redact_fields
 from termvisor.ops.render.text import RenderOptions, sanitize
+from termvisor.redaction import redact_values
 
 
 class PolicyShowArgs(Struct, frozen=True, kw_only=True):
@@ -32,7 +32,7 @@ async def run(services: Services, args: PolicyShowArgs) -> PolicyShowResult:
     policy, problem = services.gate.audit.load_policy()
     return PolicyShowResult(
         path=services.paths.policy_file,
-        policy=None if policy is None else redact_fields(_collect_values(policy, only_changed=args.changed)),
+        policy=None if policy is None else redact_values(_collect_values(policy, only_changed=args.changed)),
         trouble=problem,
     )
 

@@ -41,17 +41,6 @@ def format_actor(actor: Actor) -> str:
     return sanitize(redact(f"{actor.kind} {actor.uid}{name}{place}"))
 
 
-def redact_fields(value: Any) -> Any:
-    """Return the value with every text in it redacted."""
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, list | tuple):
-        return [redact_fields(item) for item in value]
-    if isinstance(value, Mapping):
-        return {redact(str(name)): redact_fields(item) for name, item in value.items()}
-    return value
-
-
 def _describe_send_text(fields: ActionFields) -> str:
     end = "press Enter" if fields.get("enter", True) else "do not press Enter"
     place = " at the prompt that the caller sees" if fields.get("at_prompt") else ""

@@ -12,7 +12,7 @@ from msgspec import Struct
 from termvisor.clock import NS
 from termvisor.errors import Diverged, ErrorDetail, VisorError, list_error_classes
 from termvisor.model.workflow import RunStatus, RunStep
-from termvisor.redaction import redact
+from termvisor.redaction import redact_values
 from termvisor.workflows import calls
 from termvisor.workflows.results import CallResult
 
@@ -118,16 +118,6 @@ def describe_call(call: calls.WorkflowCall) -> str:
 def encode_redacted(value: Struct) -> str:
     """Encode a value as stored in the journal: JSON with all text redacted."""
     return _ENCODE_JSON(redact_values(msgspec.to_builtins(value))).decode()
-
-
-def redact_values(value: Any) -> Any:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, list | tuple):
-        return [redact_values(item) for item in value]
-    if isinstance(value, dict):
-        return {redact(str(name)): redact_values(item) for name, item in value.items()}
-    return value
 
 
 def decode_result(call: calls.WorkflowCall, text: str) -> CallResult:
