@@ -7,7 +7,7 @@ the flows that capture output.
 
 - A file is passed if one of its functions is called, in the daemon or in a client of the flow. Imports do not count.
 - Every flow runs REPEATS times, those of an agent half as often. After each run, the idle daemon in the same state is
-  traced for as long as the run took.
+  traced for as long as the run took, at least MIN_IDLE_S.
 - A file counts if *every* run passes it, so that work with intervals of its own drops out (panes are listed, processes
   scanned), and if less than three quarters of the idle traces pass it, so that what runs all the time drops out (the
   server loop, samplers, the clock). What an idle daemon does only now and then counts if the flow does it every time.
@@ -40,6 +40,8 @@ TRACING = ROOT / "tests" / "architecture" / "tracing"
 START_S = 12.0
 """What the start of daemon and shell has left to do is not idle: wait until each periodic task ran once."""
 REPEATS = 8
+MIN_IDLE_S = 2.0
+"""Some files are passed once a second: a shorter trace would meet them only sometimes."""
 FREQUENT = 0.75
 """The share of idle traces from which on a file is background work: what runs all the time passes nearly all of them,
 what has an interval of some seconds at most a third."""
@@ -95,7 +97,7 @@ class FlowTracer:
     """Runs a flow several times and keeps the files that belong to it."""
 
     def __init__(self, traced: TracedInstance, repeats: int, *, subtracts_idle: bool):
-        self.traced, self._repeats, self._subtracts_idle = traced, repeats, subtracts_idle
+        self.traced, self.repeats, self._subtracts_idle = traced, repeats, subtracts_idle
 
     def trace(
         self, run: Callable[[int], object], *, settle: Callable[[], object] = lambda: None, is_long: bool = False
@@ -105,7 +107,7 @@ class FlowTracer:
         ``settle`` waits, without a trace, until the daemon is idle again.
         """
         runs, idle = [], []
-        for number in range(self._repeats // 2 if is_long else self._repeats):
+        for number in range(self.repeats // 2 if is_long else self.repeats):
             began = time.monotonic()
             with self.traced.trace() as files:
                 run(number)
@@ -113,7 +115,7 @@ class FlowTracer:
             seconds = time.monotonic() - began
             settle()
             if self._subtracts_idle:
-                idle.append(self._trace_idle(seconds))
+                idle.append(self._trace_idle(max(seconds, MIN_IDLE_S)))
         passed = [name for name in runs[0] if all(name in other for other in runs)]
         return [name for name in passed if sum(name in files for files in idle) < FREQUENT * (len(idle) or 1)]
 
@@ -206,7 +208,8 @@ def _trace_agent(flows: FlowTracer, scene: WatchedTmux, user: TerminalUser) -> I
             wait_until(lambda: not visor.call_robot("inbox")["items"])
             time.sleep(SETTLE_S)
 
-    yield "turn", flows.trace(complete_turn, is_long=True)
+    turns = FlowTracer(traced, flows.repeats, subtracts_idle=False)
+    yield "turn", turns.trace(complete_turn, is_long=True)
     yield "permission request", flows.trace(answer_request, settle=await_end, is_long=True)
 
 
