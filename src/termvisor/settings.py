@@ -251,7 +251,8 @@ def _check_values(settings: Settings) -> None:
     for name, hint in get_type_hints(Settings, include_extras=True).items():
         least = (get_meta(hint).extra or {}).get("least", 0)
         if 0 < getattr(settings, name) < least if least else False:
-            message = f"{name}: {getattr(settings, name)} is too small: 0 (no limit), or at least {least}"
+            amount = f"{least >> 20} MB" if name.endswith("_bytes") else least
+            message = f"{name}: {getattr(settings, name)} is too small: 0 (no limit), or at least {amount}"
             raise SettingProblem(name, message)
 
 

@@ -114,7 +114,8 @@ def _build_default_reason(
     # A notification channel works only if the user configured it, which counts as consent.
     is_allowed = risk in DEFAULT_ALLOWED_RISKS[group] or isinstance(request.action, Notify)
     answer: PolicyAnswer = "allow" if is_allowed else case.policy.approval.default
-    text = f"default for {request.actor.kind} callers: {request.kind}, risk {risk}"
+    outcomes = {"allow": "it is allowed", "ask": "a person decides", "deny": "it is denied"}
+    text = f"no rule decides, so {outcomes[answer]}: {request.kind} by {request.actor.kind}, risk {risk}"
     return (VerdictReason("default", f"{group}.{risk}", answer, text),)
 
 

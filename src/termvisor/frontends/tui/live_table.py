@@ -48,6 +48,8 @@ _HOME, _CLEAR_LINE, _CLEAR_REST = "\x1b[H", "\x1b[K", "\x1b[J"
 _SYNC_BEGIN, _SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 # A screen is classified about a second after its agent has started.
 _RECOGNITION_NS = 1_500_000_000
+# An agent without a state is most likely still starting; later its state is not known for another reason.
+_AGENT_RECOGNITION_NS = 10_000_000_000
 _ESCAPE, _BACKSPACE = "\x1b", ("\x7f", "\x08")
 
 
@@ -222,7 +224,8 @@ def has_known_states(view: TableView, now: int) -> bool:
         and pane.activity.kind != "gap"
         and (
             pane.state not in (None, "unknown")
-            or (now - parse_timestamp(pane.state_since or pane.first_seen_at, now)) > _RECOGNITION_NS
+            or (now - parse_timestamp(pane.state_since or pane.first_seen_at, now))
+            > (_AGENT_RECOGNITION_NS if pane.agent else _RECOGNITION_NS)
         )
         for pane in view.panes
     )

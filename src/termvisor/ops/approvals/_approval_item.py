@@ -110,9 +110,14 @@ def describe_permit(permit: Permit) -> str:
     scope = permit.scope
     name = f" ({scope.actor_name})" if scope.actor_name else ""
     where = "in all panes" if scope.pane is None else f"in pane {scope.pane}"
-    what = ", ".join(scope.capabilities) or "nothing"
+    what = ", ".join(map(_describe_capability, scope.capabilities)) or "nothing"
     until = f"for {format_age((permit.expires_at - permit.at) / NS)}, until {format_timestamp(permit.expires_at)}"
     return sanitize(redact(f"{scope.actor_kind} {scope.uid}{name} may {what} {where} ({scope.kind}) {until}"))
+
+
+def _describe_capability(capability: str) -> str:
+    category = capability.removeprefix("category ")
+    return capability if category == capability else f"do everything of the kind {category}"
 
 
 def format_approval_lines(item: ApprovalItem) -> list[str]:
