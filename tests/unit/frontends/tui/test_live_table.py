@@ -7,16 +7,21 @@ from contextlib import contextmanager
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from termvisor.client import daemon_process
+from termvisor.clock import NS, parse_timestamp
 from termvisor.errors import Unavailable
 from termvisor.frontends.tui import live_table
-from termvisor.frontends.tui.live_table import edit_filter, encode_rows
+from termvisor.frontends.tui.live_table import edit_filter, encode_rows, has_known_states
 from termvisor.frontends.tui.pane_table import TableState, TableView
+from termvisor.ops.api.dispatch import call_operation
+from termvisor.ops.panes.list_panes import ActivityItem, PaneListing
 from termvisor.ops.system.health import HealthReport
 from termvisor.settings import Paths
 from termvisor.system.retry import wait_until
 from termvisor.testing.private_tmux import PrivateTmux, run_private_tmux
+from termvisor.testing.sample_services import build_sample_services
 from tests.unit.fake_daemon import (
     build_daemon_command,
     build_environment,
@@ -179,3 +184,20 @@ def test_alerts_and_a_missing_recorder_are_in_the_cost(daemon: Paths) -> None:
 def test_painting_is_one_update_from_the_top_left() -> None:
     assert encode_rows(["a", "b"]) == b"\x1b[?2026h\x1b[H\x1b[Ka\x1b[0m\r\n\x1b[Jb\x1b[0m\x1b[?2026l"
     assert encode_rows([]) == b"\x1b[?2026h\x1b[H\x1b[J\x1b[0m\x1b[?2026l"
+
+
+@pytest.mark.parametrize(
+    ("agent", "age", "is_known"),
+    [("claude_code", 2, False), ("claude_code", 11, True), (None, 2, True), (None, 1, False)],
+)
+async def test_the_first_table_waits_longer_for_the_state_of_an_agent(
+    agent: str | None, age: int, is_known: bool
+) -> None:
+    listing = await call_operation(await build_sample_services(), "list_panes", {})
+    assert isinstance(listing, PaneListing)
+    since = "2026-01-01T00:00:00Z"
+    pane = replace(
+        listing.items[0], agent=agent, state="unknown", state_since=since, heard_by="pipe", activity=ActivityItem()
+    )
+    now = parse_timestamp(since, 0) + age * NS
+    assert has_known_states(TableView(panes=(pane,)), now) == is_known
