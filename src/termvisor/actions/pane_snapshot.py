@@ -17,6 +17,7 @@ from termvisor.agents.adapters import loader, structure_keyboard
 from termvisor.agents.adapters.adapter import Adapter, ScreenReading
 from termvisor.agents.adapters.description_files import DESCRIPTIONS
 from termvisor.agents.adapters.keyboard import Decision, KeyPress
+from termvisor.agents.adapters.screen_structure import ZERO_WIDTH_BLANKS
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.backends.pane_control import PaneControl, PaneGuard, PaneState, PaneViewer
 from termvisor.backends.pane_terminal import SignalName
@@ -81,6 +82,14 @@ class AgentInteraction:
         name = "find_answer_keys" if choice in ("allow", "deny") else "find_option_keys"
         return self._call_keyboard(name, KeyPress, screen, choice)
 
+    @property
+    def asks_for_reasons(self) -> bool:
+        """Return True if the agent may ask for a reason when a request is refused."""
+        return hasattr(self._keyboard, "find_reason_keys")
+
+    def find_reason_keys(self, screen: Screen) -> KeyPress | None:
+        return self._call_keyboard("find_reason_keys", KeyPress, screen)
+
     def find_interrupt_keys(self, screen: Screen) -> KeyPress | None:
         return self._call_keyboard("find_interrupt_keys", KeyPress, screen)
 
@@ -92,6 +101,7 @@ class AgentInteraction:
         text = self._call_keyboard("read_composer", str, screen)
         if text is None and self.has_own_module:
             text = structure_keyboard.read_composer(screen)
+        text = text and text.strip(ZERO_WIDTH_BLANKS).strip()
         placeholder: re.Pattern[str] | None = getattr(self._keyboard, "PLACEHOLDER", None)
         return "" if text and placeholder is not None and placeholder.fullmatch(text) else text
 
