@@ -7,13 +7,13 @@ minute.
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from termvisor.agents.adapters.adapter import ProcessInfo
+from termvisor.agents.adapters.adapter import Adapter, ProcessInfo
 from termvisor.agents.sources.process_scanner import PaneProcessScanner
 from termvisor.agents.sources.program_version import ProgramVersionFinder
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
@@ -77,6 +77,15 @@ class AgentFollower(Protocol):
     def leave(self, agent_process: AgentProcess) -> None: ...
 
 
+class _RecognizedTree(Struct, frozen=True):
+    """The processes of a pane, and the agents that these adapters found among them."""
+
+    adapters: Mapping[str, Adapter]
+    tree: Sequence[ProcessInfo]
+    foreground_pids: frozenset[int]
+    candidates: list[AgentCandidate]
+
+
 class _PaneScanState(Struct):
     """The foreground of a pane at its last scan, and when the next is due."""
 
@@ -85,6 +94,7 @@ class _PaneScanState(Struct):
     foreground_group: int
     due_at: float
     interval_s: float = _MIN_SCAN_INTERVAL_S
+    recognized: _RecognizedTree | None = None
 
     def postpone(self, now: float) -> bool:
         """Double the interval and return True, because the pane is scanned now."""
@@ -250,10 +260,23 @@ class AgentDiscovery:
     def _choose_candidate(self, pane_info: PaneInfo, tree: Sequence[ProcessInfo]) -> AgentCandidate | None:
         current = self._tracker.find_agent_in_pane(pane_info.pane)
         foreground_pids = filter_group_members(find_foreground_group(pane_info.pid), (process.pid for process in tree))
-        candidates = find_candidates(self._registry.adapters, tree, foreground_pids, self._registry.find_process)
+        candidates = self._find_candidates(pane_info.pane, tree, foreground_pids)
         if not candidates and not foreground_pids:
             return self._find_by_command(pane_info)
         return choose_candidate(candidates, None if current is None else (current.pid, current.pid_started))
+
+    def _find_candidates(
+        self, pane: PaneId, tree: Sequence[ProcessInfo], foreground_pids: frozenset[int]
+    ) -> list[AgentCandidate]:
+        """Ask all adapters, unless they have seen the same processes: that is half of the cost of a scan."""
+        adapters, state = self._registry.adapters, self._scan_states.get(pane)
+        last = state.recognized if state else None
+        if last and last.adapters is adapters and (last.tree, last.foreground_pids) == (tree, foreground_pids):
+            return last.candidates
+        candidates = find_candidates(adapters, tree, foreground_pids, self._registry.find_process)
+        if state:
+            state.recognized = _RecognizedTree(adapters, tree, foreground_pids, candidates)
+        return candidates
 
     def _find_by_command(self, pane_info: PaneInfo) -> AgentCandidate | None:
         """Return the agent that the pane's command names, if its process is hidden: another user's, with `hidepid`."""

@@ -266,6 +266,31 @@ async def test_a_pane_with_constant_output_is_scanned_less_often(tracker_scene, 
     assert process_scanner.scans[1:] == [[ONE]] * 5
 
 
+async def test_adapters_see_processes_again_only_if_something_changed(
+    tracker_scene, process_scanner, discovery, monkeypatch
+):
+    registry, seen = discovery._registry, []
+    monkeypatch.setattr(registry, "find_process", lambda agent, tree: seen.append([one.pid for one in tree]))
+    await discovery.scan()
+    assert seen == [[7], [7]]
+
+    async def list_seen_after_a_scan() -> list[list[int]]:
+        seen.clear()
+        await tracker_scene.clock.advance(11)
+        await discovery.scan({ONE})
+        return seen
+
+    assert await list_seen_after_a_scan() == []
+    process_scanner.trees[ONE] = [SHELL, build_toy_process()]
+    assert await list_seen_after_a_scan() == [[7], [7, 50]]
+    process_scanner.front = 50
+    assert await list_seen_after_a_scan() == [[50], [7, 50]]
+    assert await list_seen_after_a_scan() == []
+    registry.reload()
+    assert await list_seen_after_a_scan() == [[50], [7, 50]]
+    assert len(process_scanner.scans) == 6
+
+
 async def test_a_changed_command_is_scanned_without_output(process_scanner, discovery):
     await discovery.scan()
     discovery.list_panes = lambda: [build_pane_info(1, command="node"), build_pane_info(2)]
