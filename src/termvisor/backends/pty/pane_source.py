@@ -5,7 +5,7 @@ they stay listed until they end, but nothing can be typed into them.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from termvisor.backends.capture_sink import CaptureSink
@@ -84,7 +84,7 @@ class PtyServer:
     def find_program(self, pane: MuxPaneId) -> HostedProgram | None:
         return self._programs.get(parse_mux_id(pane))
 
-    def detect_changes(self, panes: Sequence[PaneFacts]) -> ServerChange:
+    def detect_changes(self, panes: Iterable[PaneFacts]) -> ServerChange:
         if self.client.is_connected:
             return "none"
         if not self.has_programs and not self._is_gone:
