@@ -24,7 +24,7 @@ class PtyBackend:
     """Terminals of the PTY host of this instance. They exist on this machine only."""
 
     name = "pty"
-    abilities = Abilities(titles=False, activates=False)
+    abilities = Abilities(titles=False, activates=False, is_default_place=False)
 
     def __init__(self, dependencies: BackendDependencies):
         self._paths = dependencies.paths
@@ -38,8 +38,8 @@ class PtyBackend:
     async def list_addresses(self, transport: Transport) -> list[str]:
         return [self._paths.pty_host_socket] if transport.target.kind == "local" else []
 
-    async def list_named_addresses(self, transport: Transport) -> list[str]:
-        return []
+    async def list_named_addresses(self, transport: Transport) -> list[str] | None:
+        return None
 
     async def is_listening(self, transport: Transport, address: str) -> bool:
         return os.path.exists(address) and is_recorder_listening(address)
@@ -57,7 +57,7 @@ class PtyBackend:
         await self.client.start()
 
     def is_server_alive(self, transport: Transport, server: ServerInstance) -> bool | None:
-        if procfs.read_start_time(server.pid) == server.started:
+        if procfs.is_process_running(server.pid, server.started, server.boot):
             return True
         # Programs outlive their host, and are captured until they end.
         return self._server is not None and self._server.instance == server and self._server.has_programs
