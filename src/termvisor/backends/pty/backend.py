@@ -1,6 +1,7 @@
 """Own PTYs as a backend: one server, the PTY host, which is started with its first program."""
 
 import os
+import sys
 
 from termvisor.backends.backend import Abilities, BackendDependencies
 from termvisor.backends.local_terminal import LocalPaneTerminal
@@ -27,7 +28,7 @@ class PtyBackend:
     abilities = Abilities(titles=False, activates=False, is_default_place=False)
 
     def __init__(self, dependencies: BackendDependencies):
-        self._paths = dependencies.paths
+        self._paths, self._get_settings = dependencies.paths, dependencies.get_settings
         self.client = PtyHostClient(dependencies.paths)
         """The connection to the host. Jobs and spawned panes share it."""
         self._server: PtyServer | None = None
@@ -71,8 +72,13 @@ class PtyBackend:
         return LocalPaneTerminal()
 
     def plan_attach(self, server: ServerInstance, facts: PaneFacts) -> AttachPlan:
-        """Return an empty command: our own client attaches."""
-        return AttachPlan(address=server.socket)
+        """Return the command of our own viewer. Raises MuxError if the pane is gone."""
+        if self._server is None:
+            raise MuxError("the PTY host is not running")
+        settings = self._get_settings()
+        path = self._server.attachments.prepare(facts.mux_id, settings.attach_detach_key, settings.attach_size)
+        command = (sys.executable, "-P", "-m", "termvisor.backends.pty.viewer", path)
+        return AttachPlan(address=server.socket, outside=command, inside=command)
 
 
 def build_pty_backend(dependencies: BackendDependencies) -> PtyBackend:

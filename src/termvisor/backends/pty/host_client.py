@@ -158,6 +158,12 @@ class PtyHostClient:
         """Let a viewer with this token type into the terminal and vote on its size."""
         return self._read_result(await self._request(f"grant {number} {token} {size_rule}"))
 
+    def send_grant(self, number: int, token: str, size_rule: str) -> None:
+        """Allow a viewer without waiting for the answer: what comes later on the socket finds it allowed."""
+        if self._connection is None:
+            raise Unavailable("the PTY host is not connected")
+        self._connection.send_unanswered(f"grant {number} {token} {size_rule}")
+
     async def revoke_viewer(self, token: str) -> None:
         self._read_result(await self._request(f"revoke {token}"))
 

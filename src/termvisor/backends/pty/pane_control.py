@@ -5,7 +5,6 @@ the offset of that screen in the same step in which it types. Output in between 
 
 import asyncio
 import re
-import secrets
 import signal
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -22,13 +21,14 @@ from termvisor.backends.pane_control import (
 )
 from termvisor.backends.pty.host_messages import HostedProgram, HostGuard, HostRefusal
 from termvisor.backends.pty.key_encoding import encode_keys
-from termvisor.backends.pty.pane_source import SPAWN_TAG, PtyServer, format_mux_id, parse_mux_id, read_command_name
+from termvisor.backends.pty.pane_ids import format_mux_id, parse_mux_id
+from termvisor.backends.pty.pane_source import SPAWN_TAG, PtyServer, read_command_name
 from termvisor.backends.pty.program_environment import build_program_environment, find_shell
 from termvisor.errors import BadRequest, MuxError, Unsupported
 from termvisor.model.action.action import Spawn
 from termvisor.model.ids import MuxPaneId
 from termvisor.pty_host.spec import MAX_TEXT_BYTES
-from termvisor.system import procfs, tty
+from termvisor.system import tty
 
 _APPLICATION_CURSOR_MODE, _PASTE_MODE = 1, 2004
 _PASTE_BEGIN, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
@@ -196,11 +196,6 @@ def find_screen_mismatch(guard: PaneGuard, state: PaneState) -> GuardMismatch | 
     return None
 
 
-def generate_viewer_token() -> str:
-    """Return what a viewer shows the host to be allowed to type into one terminal."""
-    return secrets.token_hex(16)
-
-
 def _read_foreground_name(program: HostedProgram) -> tuple[str, int]:
     """Return the name of the program in the foreground, in the characters that guards compare, and its group."""
     group = tty.find_foreground_group(program.pid)
@@ -213,7 +208,3 @@ def _list_viewers(program: HostedProgram) -> list[AttachedClient]:
     if not program.typed_at and not program.viewers:
         return []
     return [AttachedClient(program.tty, format_mux_id(program.number), program.typed_at, is_utf8=True)]
-
-
-def is_same_program(program: HostedProgram) -> bool:
-    return procfs.read_start_time(program.pid) == program.started_ticks

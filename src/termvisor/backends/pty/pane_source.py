@@ -20,8 +20,10 @@ from termvisor.backends.pane_source import (
     SourceStatus,
     StartedCapture,
 )
+from termvisor.backends.pty.attachments import PaneAttachments, delete_attach_files
 from termvisor.backends.pty.host_client import PtyHostClient
 from termvisor.backends.pty.host_messages import HostedProgram
+from termvisor.backends.pty.pane_ids import format_mux_id, parse_mux_id
 from termvisor.backends.pty.pane_screen import PaneScreen
 from termvisor.backends.pty.terminal_model import ModelFactory
 from termvisor.errors import MuxError
@@ -43,17 +45,6 @@ SPAWN_TAG = b"spawn"
 log = get_logger("backends.pty")
 
 
-def format_mux_id(number: int) -> MuxPaneId:
-    return MuxPaneId(f"%p{number}")
-
-
-def parse_mux_id(mux_id: MuxPaneId) -> int:
-    """Return the host's number of a pane. Raises MuxError if it is no pane of the host."""
-    if not (mux_id.startswith("%p") and mux_id[2:].isdecimal()):
-        raise MuxError(f"{mux_id} is not a pane of the PTY host")
-    return int(mux_id[2:])
-
-
 class PtyServer:
     """One host process. ``build_model`` makes the terminal model of a pane."""
 
@@ -68,9 +59,11 @@ class PtyServer:
         self._inotify = Inotify()
         self._programs = dict(client.programs)
         self._is_gone = False
+        self.attachments = PaneAttachments(paths, client, self.screens)
         self._unsubscribe = client.subscribe(self._note_program, self._note_lost)
         for program in self._programs.values():
             self._open_screen(program)
+        delete_attach_files(paths.runtime_dir)
 
     @property
     def status(self) -> SourceStatus:
@@ -147,6 +140,7 @@ class PtyServer:
         for screen in self.screens.values():
             screen.close(keep_checkpoint=True)
         self.screens.clear()
+        self.attachments.close()
         self._inotify.close()
 
     def _list_programs(self) -> dict[int, HostedProgram]:
@@ -216,6 +210,7 @@ class PtyServer:
                 self._open_screen(program)
             else:
                 self.screens[number].resize(program.columns, program.rows)
+            self.attachments.refresh(number)
         # The time of the last key alone is no reason to list.
         if before is None or program is None or _get_listed(before) != _get_listed(program):
             self._report(PanesChanged())
