@@ -14,11 +14,14 @@ from termvisor.backends.pty.pane_control import PtyPaneControl
 from termvisor.backends.pty.pane_source import PtyServer
 from termvisor.backends.transport import Transport
 from termvisor.errors import InternalError, MuxError, VisorError
+from termvisor.log import get_logger
 from termvisor.model.terminal.pane import PaneFacts, ServerInstance
 from termvisor.model.terminal.target import AttachPlan
 from termvisor.recorder.sockets import is_recorder_listening
 from termvisor.settings import get_environment
 from termvisor.system import procfs
+
+log = get_logger("backends.pty")
 
 
 class PtyBackend:
@@ -53,9 +56,24 @@ class PtyBackend:
         self._server = PtyServer(self._paths, self.client, build_model, report)
         return self._server
 
-    async def start_host(self) -> None:
-        """Start the host unless one is running. Raises Unavailable."""
+    async def start_server(self, transport: Transport) -> bool:
+        if transport.target.kind != "local":
+            return False
         await self.client.start()
+        return True
+
+    async def release_server(self, *, upgrades: bool) -> None:
+        if not self.client.is_connected:
+            return
+        try:
+            if upgrades:
+                await self.client.reexec()
+            else:
+                # Refused while programs run: they outlive the daemon.
+                await self.client.quit()
+        except VisorError as error:
+            log.error("cannot %s the PTY host: %s", "upgrade" if upgrades else "stop", error)
+        self.client.detach()
 
     def is_server_alive(self, transport: Transport, server: ServerInstance) -> bool | None:
         if procfs.is_process_running(server.pid, server.started, server.boot):
@@ -79,7 +97,3 @@ class PtyBackend:
         path = self._server.attachments.prepare(facts.mux_id, settings.attach_detach_key, settings.attach_size)
         command = (sys.executable, "-P", "-m", "termvisor.backends.pty.viewer", path)
         return AttachPlan(address=server.socket, outside=command, inside=command)
-
-
-def build_pty_backend(dependencies: BackendDependencies) -> PtyBackend:
-    return PtyBackend(dependencies)

@@ -4,7 +4,9 @@ the offset of that screen in the same step in which it types. Output in between 
 """
 
 import asyncio
+import os
 import re
+import shutil
 import signal
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -37,6 +39,7 @@ _MAX_TRIES = 100
 _RETRY_DELAY_S = 0.003
 _CLOSE_SIGNALS = (signal.SIGHUP, signal.SIGTERM, signal.SIGKILL)
 _CLOSE_DELAY_S = 1.0
+_MAX_NAME_BYTES = 64
 _UNSAFE_NAME_CHARACTER = re.compile(r"[^A-Za-z0-9._+@ -]")
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 DEFAULT_ROWS, DEFAULT_COLUMNS = 40, 120
@@ -96,14 +99,16 @@ class PtyPaneControl:
         """Start the program in a terminal of its own. It is held until its output is captured."""
         env = build_program_environment(self._environment) | spawn.env
         command = spawn.command or (find_shell(env),)
+        cwd = spawn.cwd or env.get("HOME", "/")
+        _check_program(command[0], cwd, env)
         try:
             program = await self._client.start_program(
                 command,
-                cwd=spawn.cwd or env.get("HOME", "/"),
+                cwd=cwd,
                 env=env,
                 rows=DEFAULT_ROWS,
                 columns=DEFAULT_COLUMNS,
-                tag=SPAWN_TAG,
+                tag=SPAWN_TAG + os.path.basename(command[0]).encode("utf-8", "replace")[:_MAX_NAME_BYTES],
             )
         except (OSError, ValueError) as error:
             raise MuxError(f"the PTY host cannot start the program: {error}") from error
@@ -194,6 +199,15 @@ def find_screen_mismatch(guard: PaneGuard, state: PaneState) -> GuardMismatch | 
     if guard.front is not None and guard.front != state.front:
         return GuardMismatch("front", guard.front, state.front or "none")
     return None
+
+
+def _check_program(name: str, cwd: str, env: Mapping[str, str]) -> None:
+    """Raise BadRequest if the folder or the program does not exist: the host would only report a failed exec."""
+    if not os.path.isdir(cwd):
+        raise BadRequest(f"there is no folder {cwd}")
+    path = os.path.join(cwd, name) if "/" in name else name
+    if shutil.which(path, path=env.get("PATH")) is None:
+        raise BadRequest(f"cannot find the program {name!r}", hint="Give its full path, or check PATH of the daemon.")
 
 
 def _read_foreground_name(program: HostedProgram) -> tuple[str, int]:

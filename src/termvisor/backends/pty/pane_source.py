@@ -4,6 +4,7 @@ The host reports every change, so nothing is polled. If the host dies, its progr
 they stay listed until they end, but nothing can be typed into them.
 """
 
+import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -39,8 +40,14 @@ from termvisor.system import procfs, tty
 from termvisor.system.inotify import CHANGE_EVENTS, FolderChange, FolderWatch, Inotify
 
 SESSION_NAME = "pty"
-SPAWN_TAG = b"spawn"
-"""The tag of programs that nothing but a pane needs: they are forgotten once they have ended and all is recorded."""
+SPAWN_TAG = b"spawn:"
+"""The tag of programs that nothing but a pane needs, followed by their name.
+
+They are forgotten once they have ended and all is recorded.
+"""
+
+# A program closes its terminal a moment before its parent sees its end.
+_ENDING_TIMEOUT_S = 0.3
 
 log = get_logger("backends.pty")
 
@@ -86,6 +93,7 @@ class PtyServer:
         return "possible"
 
     async def list_pane_statuses(self) -> Mapping[MuxPaneId, PaneStatus]:
+        await self._wait_for_ending_programs()
         return {
             format_mux_id(number): PaneStatus(program.pid, piped=False, dead=self._is_finished(program))
             for number, program in self._list_programs().items()
@@ -155,7 +163,11 @@ class PtyServer:
 
     def _is_finished(self, program: HostedProgram) -> bool:
         """Return True if the program has ended and the recorder has read the last byte of its terminal."""
-        if program.state != "exited" or not program.stream:
+        return program.state == "exited" and self._has_log_ended(program)
+
+    def _has_log_ended(self, program: HostedProgram) -> bool:
+        """Return True if the recorder has closed the log of the program's terminal."""
+        if not program.stream:
             return False
         reader = SegmentReader(f"{self._paths.raw_dir}/{program.stream}")
         try:
@@ -165,16 +177,27 @@ class PtyServer:
 
     async def _forget_finished(self) -> None:
         for number, program in list(self._programs.items()):
-            if program.tag == SPAWN_TAG and self.client.is_connected and self._is_finished(program):
+            if program.tag.startswith(SPAWN_TAG) and self.client.is_connected and self._is_finished(program):
                 # Another client may have forgotten it.
                 await self.client.forget_program(number)
                 self._programs.pop(number, None)
                 self._close_screen(number)
 
+    async def _wait_for_ending_programs(self) -> None:
+        """Wait shortly for programs whose terminal is closed already: the recorder may notice that first."""
+        ending = [each for each in self._programs.values() if each.state != "exited" and self._has_log_ended(each)]
+        for program in ending if self.client.is_connected else ():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_ENDING_TIMEOUT_S):
+                    await self.client.wait_exit(program.number)
+
     def _build_facts(self, program: HostedProgram) -> PaneFacts:
         screen = self.screens.get(program.number)
         group = tty.find_foreground_group(program.pid) or program.pid
         command = read_command_name(group) or read_command_name(program.pid)
+        if program.state == "held":
+            # Our child has not become the program yet.
+            command = program.tag.removeprefix(SPAWN_TAG).decode("utf-8", "replace") or command
         title = screen.model.title if screen else ""
         name, cwd, title = redact_each([command, procfs.read_cwd(group) or procfs.read_cwd(program.pid), title])
         return PaneFacts(

@@ -29,7 +29,7 @@ class PersonTerminal:
     def prepare(self) -> Iterator[None]:
         """Put the terminal into raw mode, and restore all of it at the end, however that comes."""
         saved = termios.tcgetattr(0)
-        self._catch_signals()
+        self._install_handlers()
         try:
             tty.setraw(0, termios.TCSAFLUSH)
             rows = self.read_size()[0]
@@ -61,7 +61,7 @@ class PersonTerminal:
     def read_signals(self) -> None:
         os.read(self.size_fd, 1024)
 
-    def _catch_signals(self) -> None:
+    def _install_handlers(self) -> None:
         for number in (signal.SIGWINCH, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
             signal.signal(number, self._note_signal)
 

@@ -7,9 +7,9 @@ from typing import Literal
 
 from termvisor.backends.pty.key_encoding import encode_keys
 from termvisor.backends.pty.viewer.attach_file import AttachFile, read_attach_file
-from termvisor.backends.pty.viewer.log_tail import LogTail
 from termvisor.backends.pty.viewer.person_terminal import PersonTerminal
 from termvisor.backends.pty.viewer.query_filter import QueryFilter
+from termvisor.backends.pty.viewer.raw_log_tail import RawLogTail
 from termvisor.pty_host.startup import PROTOCOL_VERSION
 from termvisor.recorder.sockets import SeqpacketChannel, close_descriptors, connect_socket
 
@@ -28,7 +28,7 @@ class ViewerSession:
     def __init__(self, path: str, attach: AttachFile, terminal: PersonTerminal):
         self._path, self._attach, self._terminal = path, attach, terminal
         self._channel = SeqpacketChannel(connect_socket(attach.host_socket))
-        self._tail = LogTail(attach.raw_dir)
+        self._tail = RawLogTail(attach.raw_dir)
         self._filter = QueryFilter()
         self._detach_keys = _list_detach_codes(attach.detach_key)
         self._unsent: list[bytes] = []
@@ -92,7 +92,7 @@ class ViewerSession:
             attach = read_attach_file(self._path) or attach
         _delete_file(self._path)
         stream = self._tail.stream
-        self._tail = LogTail(attach.raw_dir)
+        self._tail = RawLogTail(attach.raw_dir)
         if attach.stream:
             self._tail.begin_stream(attach.stream, attach.offset)
         if stream and stream != attach.stream:

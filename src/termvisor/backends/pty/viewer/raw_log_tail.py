@@ -11,7 +11,7 @@ _EVENT_BUFFER_BYTES = 1 << 16
 _MERGE_WINDOW_NS = 1 << 62
 
 
-class LogTail:
+class RawLogTail:
     """The streams of one terminal, one after the other. ``fd`` is readable when there may be more bytes."""
 
     def __init__(self, raw_dir: str):
