@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import select
 import signal
 import termios
 import tty
@@ -56,7 +57,11 @@ class PersonTerminal:
         """Write all bytes. Raises OSError if the terminal is gone."""
         rest = memoryview(data)
         while rest:
-            rest = rest[os.write(1, rest) :]
+            try:
+                rest = rest[os.write(1, rest) :]
+            except BlockingIOError:
+                # Another program left the terminal non-blocking, and it is full.
+                select.select([], [1], [])
 
     def read_signals(self) -> None:
         os.read(self.size_fd, 1024)

@@ -34,6 +34,7 @@ class ViewerSession:
         self._unsent: list[bytes] = []
         self._pane_size: tuple[int, int] | None = None
         self._exited_at: float | None = None
+        self._shown_at = 0.0
         self._is_host_gone = False
 
     def run(self) -> ViewerEnd:
@@ -71,8 +72,9 @@ class ViewerSession:
             return "host_gone"
         if self._exited_at is None:
             return None
-        is_late = monotonic() - self._exited_at > _EXIT_TIMEOUT_S
-        return "exited" if is_late or self._tail.has_ended() else None
+        # A process that the program left behind may keep the terminal open.
+        is_quiet = monotonic() - max(self._exited_at, self._shown_at) > _EXIT_TIMEOUT_S
+        return "exited" if is_quiet or self._tail.has_ended() else None
 
     def _wait_for_size(self) -> bool:
         """Wait for the size that the terminal has with this viewer. False if the host refuses."""
@@ -151,6 +153,7 @@ class ViewerSession:
         """Show the next output; return False if there was none."""
         data = self._tail.read(_READ_BYTES)
         if data:
+            self._shown_at = monotonic()
             self._terminal.write(self._filter.filter_chunk(data))
         return bool(data)
 
