@@ -1,4 +1,4 @@
-"""Measure panes without tmux: memory of the PTY host, and the delay of a key and the speed of output in `visor attach`."""
+"""Measure panes without tmux: memory of the PTY host; delay of a key and speed of output in `visor attach`."""
 
 from __future__ import annotations
 
