@@ -9,9 +9,11 @@ from termvisor.backends.pane_control import PaneControl
 from termvisor.backends.pane_source import PaneSource, ReportNews
 from termvisor.backends.pane_terminal import PaneTerminal
 from termvisor.backends.pty.host_client import PtyHostClient
-from termvisor.backends.pty.model_factory import build_model
+from termvisor.backends.pty.model_factory import build_model, is_screenless
 from termvisor.backends.pty.pane_control import PtyPaneControl
 from termvisor.backends.pty.pane_source import PtyServer
+from termvisor.backends.pty.tmux_renderer import TmuxRenderer
+from termvisor.backends.tmux.replay_server import ReplayServer
 from termvisor.backends.transport import Transport
 from termvisor.errors import InternalError, MuxError, VisorError
 from termvisor.log import get_logger
@@ -35,6 +37,7 @@ class PtyBackend:
         self.client = PtyHostClient(dependencies.paths)
         """The connection to the host. Jobs and spawned panes share it."""
         self._server: PtyServer | None = None
+        self._render_server: ReplayServer | None = None
 
     def explain_unavailable(self) -> str:
         return ""
@@ -53,8 +56,14 @@ class PtyBackend:
             await self.client.start(may_spawn=False)
         except VisorError as error:
             raise MuxError(str(error)) from error
-        self._server = PtyServer(self._paths, self.client, build_model, report)
+        build_renderer = self._build_renderer if is_screenless() else lambda: None
+        self._server = PtyServer(self._paths, self.client, build_model, report, build_renderer)
         return self._server
+
+    def _build_renderer(self) -> TmuxRenderer:
+        if self._render_server is None:
+            self._render_server = ReplayServer(self._get_settings().tmux_program, self._paths.pty_render_socket)
+        return TmuxRenderer(self._render_server)
 
     async def start_server(self, transport: Transport) -> bool:
         if transport.target.kind != "local":

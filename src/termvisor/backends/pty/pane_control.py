@@ -178,7 +178,7 @@ class PtyPaneControl:
         state = await self.read_pane_state(guard.pane)
         mismatch = None if state is None else find_screen_mismatch(guard, state)
         has_group = guard.command is not None and group > 0
-        checked = HostGuard(pid=program.pid, group=group if has_group else None, output=0, log=screen.offset)
+        checked = HostGuard(pid=program.pid, group=group if has_group else None, output=0, log=screen.shown_offset)
         # A program that is still held has no log, and nothing on its screen.
         return mismatch, checked if program.stream else HostGuard(pid=program.pid, output=0)
 

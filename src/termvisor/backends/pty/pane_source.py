@@ -25,7 +25,7 @@ from termvisor.backends.pty.attachments import PaneAttachments, delete_attach_fi
 from termvisor.backends.pty.host_client import PtyHostClient
 from termvisor.backends.pty.host_messages import HostedProgram
 from termvisor.backends.pty.pane_ids import format_mux_id, parse_mux_id
-from termvisor.backends.pty.pane_screen import PaneScreen
+from termvisor.backends.pty.pane_screen import PaneScreen, ScreenRenderer
 from termvisor.backends.pty.terminal_model import ModelFactory
 from termvisor.errors import MuxError
 from termvisor.log import get_logger
@@ -40,6 +40,8 @@ from termvisor.system import procfs, tty
 from termvisor.system.inotify import CHANGE_EVENTS, FolderChange, FolderWatch, Inotify
 
 SESSION_NAME = "pty"
+BuildRenderer = Callable[[], ScreenRenderer | None]
+"""Builds what renders a screen that the model cannot; None if the model can."""
 SPAWN_TAG = b"spawn:"
 """The tag of programs that nothing but a pane needs, followed by their name.
 
@@ -55,8 +57,18 @@ log = get_logger("backends.pty")
 class PtyServer:
     """One host process. ``build_model`` makes the terminal model of a pane."""
 
-    def __init__(self, paths: Paths, client: PtyHostClient, build_model: ModelFactory, report: ReportNews):
+    def __init__(
+        self,
+        paths: Paths,
+        client: PtyHostClient,
+        build_model: ModelFactory,
+        report: ReportNews,
+        build_renderer: BuildRenderer = lambda: None,
+    ):
         self._paths, self.client, self._build_model, self._report = paths, client, build_model, report
+        self._build_renderer = build_renderer
+        self._renderers: dict[int, ScreenRenderer] = {}
+        self._unused_renderers: list[ScreenRenderer] = []
         pid = client.pid or 0
         self.instance = ServerInstance(
             LOCAL.name, paths.pty_host_socket, pid, procfs.read_start_time(pid), procfs.read_boot_id(), backend="pty"
@@ -100,8 +112,13 @@ class PtyServer:
         }
 
     async def list_pane_facts(self) -> list[PaneFacts]:
-        await self._forget_finished()
-        return [self._build_facts(program) for program in self._list_programs().values()]
+        # Decided once: a program that ends during the listing is in the next one, which its end requests.
+        finished = {number for number, program in self._programs.items() if self._is_finished(program)}
+        await self._forget_spawned(finished)
+        while self._unused_renderers:
+            await self._unused_renderers.pop().close()
+        programs = self._list_programs()
+        return [self._build_facts(each, is_finished=number in finished) for number, each in programs.items()]
 
     def choose_channel(self, pane: MuxPaneId, *, can_pipe: bool) -> CaptureChannel:
         return "pty" if self.client.is_connected else "none"
@@ -148,6 +165,8 @@ class PtyServer:
         for screen in self.screens.values():
             screen.close(keep_checkpoint=True)
         self.screens.clear()
+        for renderer in [*self._renderers.values(), *self._unused_renderers]:
+            await renderer.close()
         self.attachments.close()
         self._inotify.close()
 
@@ -175,9 +194,9 @@ class PtyServer:
         finally:
             reader.close()
 
-    async def _forget_finished(self) -> None:
+    async def _forget_spawned(self, finished: set[int]) -> None:
         for number, program in list(self._programs.items()):
-            if program.tag.startswith(SPAWN_TAG) and self.client.is_connected and self._is_finished(program):
+            if number in finished and program.tag.startswith(SPAWN_TAG) and self.client.is_connected:
                 # Another client may have forgotten it.
                 await self.client.forget_program(number)
                 self._programs.pop(number, None)
@@ -191,7 +210,7 @@ class PtyServer:
                 async with asyncio.timeout(_ENDING_TIMEOUT_S):
                     await self.client.wait_exit(program.number)
 
-    def _build_facts(self, program: HostedProgram) -> PaneFacts:
+    def _build_facts(self, program: HostedProgram, *, is_finished: bool) -> PaneFacts:
         screen = self.screens.get(program.number)
         group = tty.find_foreground_group(program.pid) or program.pid
         command = read_command_name(group) or read_command_name(program.pid)
@@ -217,7 +236,7 @@ class PtyServer:
             width=program.columns,
             height=program.rows,
             alternate=screen is not None and screen.model.is_alternate,
-            dead=self._is_finished(program),
+            dead=is_finished,
             dead_status=program.exit.code if program.exit and not program.exit.signal else None,
             dead_signal=program.exit.signal or None if program.exit else None,
         )
@@ -250,7 +269,9 @@ class PtyServer:
 
         path = f"{self._paths.pty_result_dir}/{program.pid}.{program.started_ticks}.screen"
         size = (program.columns, program.rows)
-        screen = PaneScreen(self._paths.raw_dir, path, size, self._build_model, send_answer)
+        if renderer := self._build_renderer():
+            self._renderers[number] = renderer
+        screen = PaneScreen(self._paths.raw_dir, path, size, self._build_model, send_answer, renderer)
         self.screens[number] = screen
         if program.stream:
             screen.restore(program.stream)
@@ -259,6 +280,9 @@ class PtyServer:
     def _close_screen(self, number: int) -> None:
         if screen := self.screens.pop(number, None):
             screen.close()
+        if renderer := self._renderers.pop(number, None):
+            # Closed with the next listing, because that takes time.
+            self._unused_renderers.append(renderer)
         if watch := self._watches.pop(number, None):
             self._inotify.unwatch_folder(watch)
 
