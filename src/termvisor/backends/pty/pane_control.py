@@ -86,13 +86,13 @@ class PtyPaneControl:
             raise BadRequest("the text contains a NUL character or the end of a paste, which cannot be typed")
         if len(data) > MAX_TEXT_BYTES - len(_PASTE_BEGIN + _PASTE_END):
             raise BadRequest("the text is too long to be typed")
-        is_pasted = self._server.get_screen(guard.pane).model.is_mode_set(_PASTE_MODE)
+        is_pasted = self._is_mode_set(guard.pane, _PASTE_MODE)
         return await self._type(guard, _PASTE_BEGIN + data + _PASTE_END if is_pasted else data)
 
     async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
         if not keys:
             raise BadRequest("name at least one key")
-        is_application = self._server.get_screen(guard.pane).model.is_mode_set(_APPLICATION_CURSOR_MODE)
+        is_application = self._is_mode_set(guard.pane, _APPLICATION_CURSOR_MODE)
         return await self._type(guard, encode_keys(keys, application_cursor=is_application))
 
     async def open_pane(self, spawn: Spawn, beside: MuxPaneId | None, gate: str = "") -> tuple[MuxPaneId, int]:
@@ -134,6 +134,10 @@ class PtyPaneControl:
                 # It ignores the signal; the next one is harder.
                 continue
         return AppliedPaneChange()
+
+    def _is_mode_set(self, pane: MuxPaneId, mode: int) -> bool:
+        screen = self._server.screens.get(parse_mux_id(pane))
+        return screen is not None and screen.model.is_mode_set(mode)
 
     async def _type(self, guard: PaneGuard, data: bytes) -> GuardResult:
         """Type once the guard holds on a screen that is current in that moment."""

@@ -1,6 +1,5 @@
 """Ids of own terminals: `%p7` is the terminal that the PTY host calls 7. No multiplexer uses this form."""
 
-from termvisor.errors import MuxError
 from termvisor.model.ids import MuxPaneId
 
 _PREFIX = "%p"
@@ -11,8 +10,6 @@ def format_mux_id(number: int) -> MuxPaneId:
 
 
 def parse_mux_id(mux_id: MuxPaneId) -> int:
-    """Return the host's number of a pane. Raises MuxError if it is no pane of the host."""
+    """Return the host's number of a pane; 0, which no terminal has, for an id of another form."""
     digits = mux_id.removeprefix(_PREFIX)
-    if not (mux_id.startswith(_PREFIX) and digits.isascii() and digits.isdecimal()):
-        raise MuxError(f"{mux_id} is not a pane of the PTY host")
-    return int(digits)
+    return int(digits) if mux_id.startswith(_PREFIX) and digits.isascii() and digits.isdecimal() else 0
