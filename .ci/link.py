@@ -12,8 +12,8 @@ import sys
 import sysconfig
 import tomllib
 
-EXTRAS = {"run": (), "dev": ("dev",), "live": ("dev", "live")}
-OPTIONAL = ("hyperscan",)
+EXTRAS = {"run": ("pty",), "dev": ("pty", "dev"), "live": ("pty", "dev", "live")}
+OPTIONAL = ("hyperscan", "pyghostty")
 
 
 def main(root: str, mode: str) -> None:

@@ -3132,6 +3132,8 @@ export interface SpawnArgs {
   beside?: string | null;
   /** Place the panes side by side. */
   horizontal?: boolean;
+  /** Start it in a terminal of its own, without tmux. */
+  pty?: boolean;
   /** Name or path of the tmux server's socket, if there are several. */
   server?: string;
 }

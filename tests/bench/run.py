@@ -16,6 +16,7 @@ from tests.bench import (
     ingest_speed,
     maintenance_cost,
     output_latency,
+    own_ptys,
     pane_cost,
     prompt_cost,
     record_latency,
@@ -55,6 +56,8 @@ BENCHMARKS = {
     "repaint": repaint_cost.measure_repaints,
     "hostile": hostile_floods.measure_floods,
     "neighbours": hostile_floods.measure_neighbours,
+    "ptyhost": own_ptys.measure_host_memory,
+    "attach": own_ptys.measure_attach,
     "soak": soak.measure_soak,
 }
 BASELINE = Path(__file__).with_name("baseline.json")

@@ -5,7 +5,7 @@ Unsupported. `registry.py` lists the built-in backends and loads those of other 
 """
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -61,6 +61,20 @@ class BackendDependencies(Struct, frozen=True, kw_only=True):
     get_settings: Callable[[], Settings]
     count_fork: Callable[[], None] = lambda: None
     """Called for each program that is started (`ForkCounter`)."""
+
+
+@runtime_checkable
+class OwnServerBackend(Protocol):
+    """A backend that starts its server itself, with the first pane, and keeps it beyond the daemon."""
+
+    async def start_server(self, transport: Transport) -> bool:
+        """Start the server unless it runs. Returns False where the target has none. Raises Unavailable."""
+
+    async def release_server(self, *, upgrades: bool) -> None:
+        """Disconnect at the end of the daemon; with ``upgrades`` the server becomes the installed version first.
+
+        Without it, a server without panes exits.
+        """
 
 
 class Backend(Protocol):

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 from termvisor import __version__
-from termvisor.backends.backend import BackendDependencies, ForkCounter
+from termvisor.backends.backend import BackendDependencies, ForkCounter, OwnServerBackend
 from termvisor.backends.pane_source import PaneSource
 from termvisor.backends.registry import build_backends
 from termvisor.backends.transports.local import LocalTransport
@@ -216,6 +216,9 @@ async def _stop_capture(services: DaemonServices, components: Components, superv
     await _wait_or_abandon(supervisor_task, components)
     # A full disk must not keep the daemon from stopping; what is not stored is still in the raw logs.
     components.write_retry.stop_retrying()
+    for backend in components.server_supervisor.backends.values():
+        if isinstance(backend, OwnServerBackend):
+            await backend.release_server(upgrades=services.keeps_recorder)
     if services.keeps_recorder:
         await components.recorder.reexec()  # upgrades it to the installed version
         components.recorder.detach()

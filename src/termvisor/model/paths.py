@@ -89,6 +89,11 @@ class Paths(Struct, frozen=True):
         return f"{self.runtime_dir}/pty"
 
     @property
+    def pty_render_socket(self) -> str:
+        """The private tmux that renders own terminals where there is no terminal model."""
+        return f"{self.runtime_dir}/ptyview"
+
+    @property
     def pty_result_dir(self) -> str:
         """The folder in which the PTY host keeps how each program ended, in a file named for its pid and start."""
         return f"{self.data_dir}/pty"

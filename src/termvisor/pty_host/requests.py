@@ -65,6 +65,7 @@ class HostRequestHandler:
         elif verb == b"size" and len(words) == 4:
             viewer.size = check_size(*(int(word) for word in words))
             self._table.apply_viewer_size(terminal)
+            viewer.add_message(b"size %d %d\n" % (terminal.rows, terminal.columns))
         else:
             raise ValueError(verb)
 

@@ -1,6 +1,7 @@
 """Own PTYs as a backend: one server, the PTY host, which is started with its first program."""
 
 import os
+import sys
 
 from termvisor.backends.backend import Abilities, BackendDependencies
 from termvisor.backends.local_terminal import LocalPaneTerminal
@@ -8,16 +9,21 @@ from termvisor.backends.pane_control import PaneControl
 from termvisor.backends.pane_source import PaneSource, ReportNews
 from termvisor.backends.pane_terminal import PaneTerminal
 from termvisor.backends.pty.host_client import PtyHostClient
-from termvisor.backends.pty.model_factory import build_model
+from termvisor.backends.pty.model_factory import build_model, is_screenless
 from termvisor.backends.pty.pane_control import PtyPaneControl
 from termvisor.backends.pty.pane_source import PtyServer
+from termvisor.backends.pty.tmux_renderer import TmuxRenderer
+from termvisor.backends.tmux.replay_server import ReplayServer
 from termvisor.backends.transport import Transport
 from termvisor.errors import InternalError, MuxError, VisorError
+from termvisor.log import get_logger
 from termvisor.model.terminal.pane import PaneFacts, ServerInstance
 from termvisor.model.terminal.target import AttachPlan
 from termvisor.recorder.sockets import is_recorder_listening
 from termvisor.settings import get_environment
 from termvisor.system import procfs
+
+log = get_logger("backends.pty")
 
 
 class PtyBackend:
@@ -27,10 +33,11 @@ class PtyBackend:
     abilities = Abilities(titles=False, activates=False, is_default_place=False)
 
     def __init__(self, dependencies: BackendDependencies):
-        self._paths = dependencies.paths
+        self._paths, self._get_settings = dependencies.paths, dependencies.get_settings
         self.client = PtyHostClient(dependencies.paths)
         """The connection to the host. Jobs and spawned panes share it."""
         self._server: PtyServer | None = None
+        self._render_server: ReplayServer | None = None
 
     def explain_unavailable(self) -> str:
         return ""
@@ -49,12 +56,33 @@ class PtyBackend:
             await self.client.start(may_spawn=False)
         except VisorError as error:
             raise MuxError(str(error)) from error
-        self._server = PtyServer(self._paths, self.client, build_model, report)
+        build_renderer = self._build_renderer if is_screenless() else lambda: None
+        self._server = PtyServer(self._paths, self.client, build_model, report, build_renderer)
         return self._server
 
-    async def start_host(self) -> None:
-        """Start the host unless one is running. Raises Unavailable."""
+    def _build_renderer(self) -> TmuxRenderer:
+        if self._render_server is None:
+            self._render_server = ReplayServer(self._get_settings().tmux_program, self._paths.pty_render_socket)
+        return TmuxRenderer(self._render_server)
+
+    async def start_server(self, transport: Transport) -> bool:
+        if transport.target.kind != "local":
+            return False
         await self.client.start()
+        return True
+
+    async def release_server(self, *, upgrades: bool) -> None:
+        if not self.client.is_connected:
+            return
+        try:
+            if upgrades:
+                await self.client.reexec()
+            else:
+                # Refused while programs run: they outlive the daemon.
+                await self.client.quit()
+        except VisorError as error:
+            log.error("cannot %s the PTY host: %s", "upgrade" if upgrades else "stop", error)
+        self.client.detach()
 
     def is_server_alive(self, transport: Transport, server: ServerInstance) -> bool | None:
         if procfs.is_process_running(server.pid, server.started, server.boot):
@@ -71,9 +99,10 @@ class PtyBackend:
         return LocalPaneTerminal()
 
     def plan_attach(self, server: ServerInstance, facts: PaneFacts) -> AttachPlan:
-        """Return an empty command: our own client attaches."""
-        return AttachPlan(address=server.socket)
-
-
-def build_pty_backend(dependencies: BackendDependencies) -> PtyBackend:
-    return PtyBackend(dependencies)
+        """Return the command of our own viewer. Raises MuxError if the pane is gone."""
+        if self._server is None:
+            raise MuxError("the PTY host is not running")
+        settings = self._get_settings()
+        path = self._server.attachments.prepare(facts.mux_id, settings.attach_detach_key, settings.attach_size)
+        command = (sys.executable, "-P", "-m", "termvisor.backends.pty.viewer", path)
+        return AttachPlan(address=server.socket, outside=command, inside=command)

@@ -8,6 +8,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from typing import Protocol
 
 import msgspec
 from msgspec import Struct
@@ -23,6 +24,7 @@ _MERGE_WINDOW_NS = 1 << 62
 _CHECKPOINT_BYTES = 8 << 20
 # A pane without a checkpoint that printed more than this is shown from its last output only.
 _MAX_REPLAY_BYTES = 32 << 20
+_MAX_UNRENDERED_BYTES = 4 << 20
 
 log = get_logger("backends.pty")
 
@@ -37,6 +39,16 @@ class ScreenCheckpoint(Struct, frozen=True):
     state: bytes
 
 
+class ScreenRenderer(Protocol):
+    """Renders what the model of this machine is not able to."""
+
+    async def render(self, data: bytes, size: tuple[int, int], *, escapes: bool) -> PaneCapture:
+        """Return the screen of this many columns and rows after these further bytes. Raises MuxError."""
+
+    async def close(self) -> None:
+        """Release the renderer's own terminal."""
+
+
 class PaneScreen:
     """The model of one terminal. ``send_answer`` types what it answers to the program."""
 
@@ -47,11 +59,14 @@ class PaneScreen:
         size: tuple[int, int],
         build_model: ModelFactory,
         send_answer: Callable[[bytes], None],
+        renderer: ScreenRenderer | None = None,
     ):
+        self._renderer, self._unrendered = renderer, bytearray()
         self._raw_dir, self._checkpoint_path = raw_dir, checkpoint_path
         self._size, self._build_model, self._send_answer = size, build_model, send_answer
         self.model: TerminalModel = build_model(*size)
-        self.stream, self.offset = "", 0
+        self.stream, self.offset, self.shown_offset = "", 0, 0
+        """``shown_offset`` is where the log was when the screen was captured last."""
         self._reader: SegmentReader | None = None
         self._is_turn_scheduled = False
         self._bytes_since_checkpoint = 0
@@ -96,8 +111,14 @@ class PaneScreen:
         return self.offset
 
     async def capture(self, *, lines: int = 0, escapes: bool = False) -> PaneCapture:
-        self.update()
-        return self.model.read_screen(lines=lines, escapes=escapes)
+        shown_offset = self.update()
+        if self._renderer is None:
+            capture = self.model.read_screen(lines=lines, escapes=escapes)
+        else:
+            data, self._unrendered = bytes(self._unrendered), bytearray()
+            capture = await self._renderer.render(data, self._size, escapes=escapes)
+        self.shown_offset = shown_offset
+        return capture
 
     def save_checkpoint(self) -> None:
         self._bytes_since_checkpoint = 0
@@ -133,6 +154,7 @@ class PaneScreen:
             before = self.offset
             for offset, data, _ in self._reader.read_pieces(before, min(_TURN_BYTES, stop - before), _MERGE_WINDOW_NS):
                 reply = self.model.feed(data)
+                self._note_unrendered(data)
                 if reply and answers:
                     self._send_answer(reply)
                 self.offset = offset + len(data)
@@ -143,6 +165,12 @@ class PaneScreen:
         if self._bytes_since_checkpoint > _CHECKPOINT_BYTES:
             self.save_checkpoint()
         return self.offset < end
+
+    def _note_unrendered(self, data: bytes) -> None:
+        if self._renderer is not None:
+            self._unrendered += data
+            # A program that prints this much has drawn its screen again meanwhile.
+            del self._unrendered[:-_MAX_UNRENDERED_BYTES]
 
     def _read_checkpoint(self) -> ScreenCheckpoint | None:
         try:

@@ -19,11 +19,19 @@ from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.clock import NS
 from termvisor.daemon.acting.spawn_gate import CapturedPaneControl
 from termvisor.daemon.components import Components
-from termvisor.errors import AmbiguousReference, Conflict, MuxError, NotFound, ObjectNotFound, StaleSnapshot
+from termvisor.errors import (
+    AmbiguousReference,
+    Conflict,
+    MuxError,
+    NotFound,
+    ObjectNotFound,
+    StaleSnapshot,
+    Unavailable,
+)
 from termvisor.model.action.action import Release, Reserve, Spawn
 from termvisor.model.action.approval import Reservation
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
+from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, TargetName
 from termvisor.model.terminal.pane import InputState, PaneActivity, PaneFacts, PaneView
 
 FindPane = Callable[[PaneId], Awaitable[PaneView | None]]
@@ -133,6 +141,8 @@ class LivePaneAccess:
     async def get_server_control(self, spawn: Spawn) -> PaneControl:
         socket = spawn.server
         await self._components.server_supervisor.first_scan_done.wait()
+        if spawn.place:
+            await self._start_own_server(spawn)
         watchers = self._components.server_supervisor.watchers.values()
         running = {
             watcher.key.label: watcher
@@ -160,6 +170,13 @@ class LivePaneAccess:
                 details={"candidates": sockets},
             )
         return self._build_control(matches[0])
+
+    async def _start_own_server(self, spawn: Spawn) -> None:
+        """Start the server of the place, if it is one that the daemon starts. Raises Unavailable."""
+        try:
+            await self._components.server_supervisor.start_server(spawn.place, TargetName(spawn.target))
+        except TimeoutError as error:
+            raise Unavailable(f"the {spawn.place} server was started but is not watched yet") from error
 
     async def send_signal(self, snapshot: PaneSnapshot, name: SignalName) -> int:
         """Signal the foreground process group of the pane and return its id.

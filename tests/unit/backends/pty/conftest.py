@@ -101,9 +101,9 @@ class PaneScene:
         self.control: PtyPaneControl
 
     async def open(self) -> None:
-        await self.backend.start_host()
-        self.sandbox.hosts.append(self.backend.client)
         transport = LocalTransport()
+        assert await self.backend.start_server(transport)
+        self.sandbox.hosts.append(self.backend.client)
         [address] = await self.backend.list_addresses(transport)
         self.server = await self.backend.open_server(transport, address, self.news.append)
         self.control = self.backend.build_control(self.server)

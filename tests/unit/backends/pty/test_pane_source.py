@@ -4,9 +4,12 @@ import os
 import signal
 import sys
 
+from termvisor.backends.pane_control import AppliedChange, PaneGuard
 from termvisor.backends.pane_source import PanesChanged, ServerGone, StartedCapture
+from termvisor.backends.pty import ghostty_library
 from termvisor.backends.transports.local import LocalTransport
 from termvisor.model.action.action import Spawn
+from tests.unit.backends.pty.conftest import PaneScene
 from tests.unit.wait_until import wait_until
 
 
@@ -108,3 +111,16 @@ async def test_the_program_of_a_pane_inherits_no_foreign_terminal(scene):
     pane = await scene.spawn("sh", "-c", "echo $TERM $COLORTERM [$TMUX$TERM_PROGRAM] $MINE; cat", env={"MINE": "yes"})
     rows = await scene.wait_for_row(pane, "xterm")
     assert rows[0] == "xterm-256color truecolor [] yes"
+
+
+async def test_without_the_terminal_model_a_private_tmux_shows_the_screen(sandbox, monkeypatch):
+    monkeypatch.setattr(ghostty_library, "LIBRARY_VERSION", "none")
+    scene = PaneScene(sandbox)
+    await scene.open()
+    pane = await scene.spawn("sh", "-c", r"printf 'one\n\033[31mtwo\033[0m\033]2;named\007'; cat")
+    rows = await scene.wait_for_row(pane, "two")
+    assert (rows[:2], scene.server.screens[1].model.title) == (["one", "two"], "named")
+    guard = PaneGuard(pane=pane, pid=scene.get_pid(pane), shows="two", cursor=(3, 1))
+    assert await scene.control.write(guard, "typed") == AppliedChange()
+    assert await scene.wait_for_row(pane, "twotyped")
+    await scene.server.close()
