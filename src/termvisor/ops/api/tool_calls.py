@@ -160,7 +160,7 @@ def _render_plain(op: Operation, result: Struct, options: RenderOptions) -> str:
     try:
         text = op.render_text(result, options)
     except BadRequest:  # its text is for a terminal only, such as the frames of a replay
-        return _encode_json(build_sparse_value(result))
+        return _encode_json(envelope.build_sparse_value(result))
     text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     return _HIDDEN.sub("", text).rstrip("\n")
 
