@@ -60,6 +60,15 @@ def test_every_property_is_described_and_typed(tool: str) -> None:
 TYPES = ("string", "integer", "number", "boolean", "array")
 
 
+def test_no_operation_has_an_argument_that_the_bridge_takes_for_its_own() -> None:
+    names = {
+        argument.field
+        for name in OPERATION_BY_TOOL.values()
+        for argument in list_tool_arguments(catalog.load_operation(name))
+    }
+    assert not names & {"format", "cursor"}
+
+
 def test_annotations_follow_from_the_effect() -> None:
     assert DEFINITIONS["get_text"]["annotations"] == {"readOnlyHint": True, "openWorldHint": False}
     sends, reserves = DEFINITIONS["send"]["annotations"], DEFINITIONS["reserve"]["annotations"]
