@@ -11,6 +11,7 @@ import pytest
 from termvisor.testing.private_tmux import make_short_folder
 from termvisor.testing.visor_instance import VisorInstance, run_instance
 from tests.live.agents.agent_programs import CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE, AgentProgram
+from tests.pattern_cache import install_pattern_cache
 
 pytestmark = pytest.mark.live
 AGENTS: dict[str, tuple[AgentProgram, str, str]] = {
@@ -26,6 +27,7 @@ AGENTS: dict[str, tuple[AgentProgram, str, str]] = {
 def test_an_agent_lists_the_server_until_it_is_removed(name: str) -> None:
     program, path, awaited = AGENTS[name]
     with make_short_folder() as folder, run_instance(folder, f"{folder}/none") as visor:
+        install_pattern_cache(visor.paths)
         home = Path(folder) / "home"
         (home / path).parent.mkdir(parents=True)
         _install_command(visor, home)
