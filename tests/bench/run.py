@@ -15,6 +15,7 @@ from tests.bench import (
     hostile_floods,
     ingest_speed,
     maintenance_cost,
+    mcp_cost,
     output_latency,
     own_ptys,
     pane_cost,
@@ -36,6 +37,7 @@ from tests.bench.figure import BudgetedFigure, render_table
 BENCHMARKS = {
     "robot": robot_call_cost.measure_robot_state,
     "status": robot_call_cost.measure_status_line,
+    "mcp": mcp_cost.measure_mcp_bridge,
     "prompt": prompt_cost.measure_prompt_cost,
     "sends": send_cost.measure_send_cost,
     "rules": rule_scan_speed.measure_rule_scan,

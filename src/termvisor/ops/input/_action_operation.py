@@ -31,11 +31,18 @@ ApprovalMode = Literal["none", "once", "session"]
 
 
 IfRuntime = Annotated[
-    int | None, Meta(description="Require this agent process: `runtime` of `visor status` and events.")
+    int | None,
+    Meta(
+        description="Require this agent process: `runtime` of `visor status` and events.",
+        extra={"form_doc": "Require this agent process (its `runtime`)."},
+    ),
 ]
 IfState = Annotated[
     str | None,
-    Meta(description="Require one of these agent states (idle,completed) or activities (prompt, alt_screen)."),
+    Meta(
+        description="Require one of these agent states (idle,completed) or activities (prompt, alt_screen).",
+        extra={"form_doc": "Require one of these states (idle,completed) or activities (prompt)."},
+    ),
 ]
 IfUpdatedWithin = Annotated[
     Annotated[float, Meta(gt=0)] | None, Meta(description="Require output within this many seconds.")
@@ -45,7 +52,13 @@ IfScreen = Annotated[
     Meta(description="Require this text, or /pattern/ between slashes, on the screen."),
 ]
 IfPrompt = Annotated[bool, Meta(description="Require a shell at its prompt.")]
-IfReady = Annotated[bool, Meta(description="Require that the program reported `ready` since its last command began.")]
+IfReady = Annotated[
+    bool,
+    Meta(
+        description="Require that the program reported `ready` since its last command began.",
+        extra={"form_doc": "Require that the program reported `ready`."},
+    ),
+]
 IfTail = Annotated[
     Annotated[str, Meta(min_length=1)] | None, Meta(description="Require that the last lines match this pattern.")
 ]
