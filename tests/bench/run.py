@@ -29,6 +29,7 @@ from tests.bench import (
     soak,
     state_latency,
     topology_latency,
+    viewer_cost,
 )
 from tests.bench.figure import BudgetedFigure, render_table
 
@@ -55,6 +56,7 @@ BENCHMARKS = {
     "repaint": repaint_cost.measure_repaints,
     "hostile": hostile_floods.measure_floods,
     "neighbours": hostile_floods.measure_neighbours,
+    "viewers": viewer_cost.measure_viewers,
     "soak": soak.measure_soak,
 }
 BASELINE = Path(__file__).with_name("baseline.json")
