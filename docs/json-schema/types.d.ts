@@ -1656,6 +1656,17 @@ export interface InboxSummary {
   open: number;
 }
 
+/** ``items`` are all open requests in the first item of a stream (``is_snapshot``), later those that changed: a
+    closed one with its answer, and once more with its outcome. ``waiting`` are the panes whose agent waits for a person
+    without an open request. */
+export interface InboxUpdate {
+  is_snapshot?: boolean;
+  at?: string;
+  open: number;
+  items?: Array<ApprovalItem>;
+  waiting?: Array<number>;
+}
+
 /** The pane of the agent. */
 export interface InterruptArgs {
   /** Say what the call would do, and its exit status; execute nothing. */
@@ -2022,6 +2033,40 @@ export interface OptionHelp {
   about?: string;
 }
 
+/** One pane as a live view lists it.
+
+    ``since`` is when the agent came into its state or, without an agent, the pane into its activity. ``flags`` are
+    conditions beside the state. ``requests`` are the numbers of the open approval requests of its agent. */
+export interface PaneBrief {
+  id: number;
+  target?: string;
+  session?: string;
+  window_id?: string;
+  window?: string;
+  pane_id?: string;
+  agent?: string | null;
+  state?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
+  reason?: "gap" | "no_signal" | "stale_signal" | "target_unreachable" | "unknown_screen" | "unseen_version" | "unsupported_signal" | null;
+  evidence_mode?: "deterministic" | "heuristic" | "none";
+  source?: string;
+  needs?: "answer" | "approve" | "log_in" | "look" | "review" | "see_error" | "wait_for_limit" | null;
+  needs_action?: boolean;
+  flags?: Array<string>;
+  requests?: Array<number>;
+  activity?: "alt_screen" | "command" | "gap" | "prompt" | "unknown";
+  command_line?: string;
+  last_exit?: number | null;
+  is_dead?: boolean;
+  since?: string | null;
+  title?: string;
+  command?: string;
+  cwd?: string;
+  model?: string;
+  tokens?: number | null;
+  cost?: number | null;
+  context_used?: number | null;
+}
+
 /** ``id`` is assigned by Termvisor and never reused; ``pane_id`` is the multiplexer's id, such as `%5`. */
 export interface PaneIdentity {
   target?: string;
@@ -2153,6 +2198,15 @@ export interface PaneRecordingLine {
   data?: string;
 }
 
+/** ``panes`` are all rows in the first item of a stream (``is_snapshot``), later those that are new or changed.
+    ``gone`` are the ids of panes that were closed. */
+export interface PaneRowsUpdate {
+  is_snapshot?: boolean;
+  at?: string;
+  panes?: Array<PaneBrief>;
+  gone?: Array<number>;
+}
+
 /** ``text`` has the complete lines, ``pending`` the incomplete last one. Continue reading at ``cursor``. */
 export interface PaneText {
   identity: PaneIdentity;
@@ -2171,6 +2225,14 @@ export interface PaneText {
   screen?: string;
   gaps?: Array<GapNote>;
   lines?: Array<TextLine>;
+}
+
+/** ``by_state`` are the seconds in each state. Nothing is known of the time between two spans. */
+export interface PaneTimeline {
+  identity: PaneIdentity;
+  agent?: string;
+  spans?: Array<StateSpan>;
+  by_state?: Record<string, number>;
 }
 
 export interface PanesSummary {
@@ -2708,6 +2770,12 @@ export interface RunsSummary {
   by_status?: Record<string, number>;
 }
 
+/** ``row`` counts from 0 at the top. */
+export interface ScreenRowUpdate {
+  row: number;
+  text?: string;
+}
+
 /** ``cursor_x`` and ``cursor_y`` count from 0 at the top left.
 
     ``screen`` is the id of a stored screen; the rows in ``left_out`` were not stored, because users type there. */
@@ -2724,6 +2792,20 @@ export interface ScreenText {
   is_alternate?: boolean;
   screen?: number | null;
   left_out?: Array<number>;
+}
+
+/** ``rows`` are all rows if ``is_full``, else those that changed. A pane that changes its size starts with all
+    rows again. */
+export interface ScreenUpdate {
+  pane: number;
+  at?: string;
+  is_full?: boolean;
+  width: number;
+  height: number;
+  cursor_x: number;
+  cursor_y: number;
+  is_alternate?: boolean;
+  rows?: Array<ScreenRowUpdate>;
 }
 
 /** The query and its filters. */
@@ -3184,6 +3266,14 @@ export interface SplitArgs {
   horizontal?: boolean;
 }
 
+/** The agent was in ``state`` from ``start`` to ``end``. */
+export interface StateSpan {
+  start?: string;
+  end?: string;
+  seconds: number;
+  state: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input";
+}
+
 /** Choose agents and how to group them. */
 export interface StatusArgs {
   /** Only panes of this session. */
@@ -3255,6 +3345,35 @@ export interface TextLine {
   number: number;
   at?: string;
   text?: string;
+}
+
+/** The span, and optionally one pane. */
+export interface TimelineArgs {
+  /** Start of the span: ISO 8601, today, or an age such as 10m. */
+  since?: string;
+  /** End of the span; default: now. */
+  until?: string | null;
+  /** Only this pane: id, %id or session:window.pane. */
+  pane?: string | null;
+}
+
+/** Panes with an agent in the span, by id. ``start`` and ``end`` are those of the span. */
+export interface TimelineListing {
+  schema_version?: number;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
+  filters?: Record<string, string | number | boolean>;
+  start?: string;
+  end?: string;
+  summary: TimelineSummary;
+  items?: Array<PaneTimeline>;
+}
+
+/** ``is_complete`` is false if the span has more changes than were read; then its start is missing. */
+export interface TimelineSummary {
+  panes: number;
+  by_state?: Record<string, number>;
+  is_complete?: boolean;
 }
 
 /** One line for tmux.conf. ``now`` is the current state; ``is_followed`` is null if that is unknown. */
@@ -3362,6 +3481,45 @@ export interface UndoResult {
   what?: string;
 }
 
+/** How many days, and optionally one agent. */
+export interface UsageDailyArgs {
+  /** How many days, with today. */
+  days?: number;
+  /** Only this agent, for example claude_code. */
+  agent?: string | null;
+}
+
+/** ``day`` is a date of the daemon's time zone; ``by_agent`` are the tokens of each agent. */
+export interface UsageDay {
+  sessions?: number;
+  unknown?: number;
+  tokens?: number | null;
+  cost?: number | null;
+  cost_is_estimated?: boolean;
+  day?: string;
+  by_agent?: Record<string, number>;
+}
+
+/** Days with sessions, oldest first. */
+export interface UsageListing {
+  schema_version?: number;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: UsageTotals;
+  items?: Array<UsageDay>;
+}
+
+/** ``tokens`` and ``cost`` (US dollars) are null if no session reports them. ``unknown`` counts the sessions without
+    token counts. */
+export interface UsageTotals {
+  sessions?: number;
+  unknown?: number;
+  tokens?: number | null;
+  cost?: number | null;
+  cost_is_estimated?: boolean;
+}
+
 /** Takes no arguments. */
 export interface VersionArgs {
 }
@@ -3466,6 +3624,12 @@ export interface WatchEventsArgs {
   severity?: "critical" | "error" | "info" | "warning" | null;
 }
 
+/** Choose between the stream and one snapshot. */
+export interface WatchInboxArgs {
+  /** Print the open requests, then exit. */
+  once?: boolean;
+}
+
 /** One line. `state`: an agent at the start of the stream. `state_changed`, `agent_began`, `agent_ended`: a stored
     event, with ``agent`` as it is now (null once it has ended; ``name`` stays). `summary_changed`: the totals of all
     agents or of one ``place``. ``cursor`` is where to resume. */
@@ -3480,6 +3644,22 @@ export interface WatchItem {
   after?: "completed" | "error" | "idle" | "running" | "unknown" | "waiting_approval" | "waiting_input" | null;
   place?: string;
   summary?: AgentTotals | null;
+}
+
+/** Choose between the stream and one snapshot. */
+export interface WatchPanesArgs {
+  /** Print the current rows, then exit. */
+  once?: boolean;
+}
+
+/** The pane, and how to show it. */
+export interface WatchScreenArgs {
+  /** The pane: id, %id or session:window.pane. */
+  pane: string;
+  /** Keep colours (SGR escape sequences). */
+  escapes?: boolean;
+  /** Print the current screen, then exit. */
+  once?: boolean;
 }
 
 export interface WindowIdentity {
@@ -3710,6 +3890,9 @@ export interface Ops {
   next: { input: NextArgs; output: NextResult };
   explain: { input: ExplainArgs; output: ExplainResult };
   watch: { input: WatchArgs; items: WatchItem };
+  watch_panes: { input: WatchPanesArgs; items: PaneRowsUpdate };
+  timeline: { input: TimelineArgs; output: TimelineListing };
+  usage_daily: { input: UsageDailyArgs; output: UsageListing };
   agents_list: { input: AgentsListArgs; output: AgentProgramListing };
   agents_sessions: { input: AgentsSessionsArgs; output: AgentSessionListing };
   agents_new: { input: DescribeAgentArgs; output: DescribeAgentResult };
@@ -3719,6 +3902,7 @@ export interface Ops {
   tmux_status: { input: TmuxStatusArgs; output: TmuxStatusLine };
   get_text: { input: GetTextArgs; output: PaneText };
   get_screen: { input: GetScreenArgs; output: ScreenText };
+  watch_screen: { input: WatchScreenArgs; items: ScreenUpdate };
   search_history: { input: SearchHistoryArgs; output: HitListing };
   wait_for: { input: WaitForArgs; output: WaitForResult };
   list_commands: { input: ListCommandsArgs; output: CommandListing };
@@ -3752,6 +3936,7 @@ export interface Ops {
   release: { input: ReleaseArgs; output: ReleaseResult };
   list_reservations: { input: ListReservationsArgs; output: ReservationListing };
   inbox: { input: InboxArgs; output: InboxListing };
+  watch_inbox: { input: WatchInboxArgs; items: InboxUpdate };
   approve: { input: ApproveArgs; output: ApproveResult };
   deny: { input: DenyArgs; output: DenyResult };
   list_permits: { input: ListPermitsArgs; output: PermitListing };

@@ -31,6 +31,7 @@ from tests.bench import (
     soak,
     state_latency,
     topology_latency,
+    viewer_cost,
 )
 from tests.bench.figure import BudgetedFigure, render_table
 
@@ -60,6 +61,7 @@ BENCHMARKS = {
     "neighbours": hostile_floods.measure_neighbours,
     "ptyhost": own_ptys.measure_host_memory,
     "attach": own_ptys.measure_attach,
+    "viewers": viewer_cost.measure_viewers,
     "soak": soak.measure_soak,
 }
 BASELINE = Path(__file__).with_name("baseline.json")

@@ -29,6 +29,7 @@ AGENT_OPERATIONS = frozenset(
     {"list_panes", "list_windows", "list_sessions", "status", "next", "explain", "watch", "tmux_status"}
 )
 AGENT_OPERATIONS |= {"agents_list", "agents_sessions", "list_sources", "answer_dialog", "interrupt", "quit_agent"}
+AGENT_OPERATIONS |= {"watch_panes", "timeline", "usage_daily"}
 AGENT_OPERATIONS |= {"resume_session", "revive", "agents_new", "agents_record"}
 """Operations on agents, whose sample services contain agents."""
 

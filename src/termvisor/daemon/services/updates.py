@@ -4,6 +4,7 @@ from contextlib import AbstractContextManager
 
 from termvisor.bus import Subscription
 from termvisor.daemon.components import Components
+from termvisor.daemon.services.shared_results import SharedResults
 from termvisor.errors import BadRequest
 from termvisor.model.event import Event
 from termvisor.model.ids import PaneId
@@ -16,14 +17,15 @@ class LiveUpdates:
 
     def __init__(self, components: Components):
         self._components = components
+        self.shared_results = SharedResults(components.clock)
         self._rate_by_pane: dict[PaneId, VariableRate] = {}
 
     def subscribe_events(self) -> AbstractContextManager[Subscription[Event]]:
         return self._components.event_log.events.subscribe()
 
-    def subscribe_output(self) -> AbstractContextManager[Subscription[PaneId]]:
-        """Subscribe to the ids of panes with new lines or commands, or a changed incomplete line."""
-        return self._components.pipeline.changed_panes.subscribe()
+    def subscribe_output(self, queue_size: int = 1024) -> AbstractContextManager[Subscription[PaneId]]:
+        """Subscribe to the ids of panes with new output."""
+        return self._components.pipeline.changed_panes.subscribe(queue_size)
 
     async def report_user_variable(self, pane: PaneId, name: str, value: str) -> Event | None:
         """Store the variable and publish its event; return None if the pane exceeded its rate.
