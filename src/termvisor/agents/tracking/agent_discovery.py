@@ -111,6 +111,8 @@ class AgentDiscovery:
         self._version_finder = ProgramVersionFinder()
         self._scan_states: dict[PaneId, _PaneScanState] = {}
         self._followed_agents: dict[RuntimeId, AgentProcess] = {}
+        self._output_wait: asyncio.Timeout | None = None
+        """The wait for output, which an exit cuts short."""
         self._unread_exits: dict[RuntimeId, AgentExited] = {}
         """Exits of agents whose last output is unread."""
         self._urgent_panes: set[PaneId] = set()
@@ -150,6 +152,8 @@ class AgentDiscovery:
         for agent in exited:  # its last output must be read while it still counts as running
             self.flush_output(agent.pane)
             self._urgent_panes.add(agent.pane)
+        if exited and self._output_wait is not None:
+            self._output_wait.reschedule(asyncio.get_running_loop().time() + _FIRST_SCAN_DELAY_S)
         for agent in exited:
             exit_fact = self._check_pane_closing(exits[agent.id], agent.pane)
             # The scan after the next output, which is later than the agent's last one, or the end of the pane ends
@@ -196,10 +200,12 @@ class AgentDiscovery:
                 self._last_full_scan_at, active_panes = now, {pane_info.pane for pane_info in panes}
                 self._scan_states = {}
             due = [pane_info for pane_info in panes if self._is_due(pane_info, active_panes, now)]
+            # A process may exit during the scan, after its pane was read.
+            urgent = frozenset(self._urgent_panes)
             if due:
                 due += [one for one in panes if one.pane in active_panes and self._is_almost_due(one, now)]
                 await self._scan_panes(due)
-            self._urgent_panes.clear()
+            self._urgent_panes -= urgent
 
     async def end_agents_of_gone_panes(self, existing_panes: Iterable[PaneId]) -> None:
         """End the agents whose pane was closed while no daemon was running."""
@@ -250,6 +256,8 @@ class AgentDiscovery:
     def _choose_candidate(self, pane_info: PaneInfo, tree: Sequence[ProcessInfo]) -> AgentCandidate | None:
         current = self._tracker.find_agent_in_pane(pane_info.pane)
         foreground_pids = filter_group_members(find_foreground_group(pane_info.pid), (process.pid for process in tree))
+        if current is not None and not is_readable(tree, (current.pid, current.pid_started)):
+            return None
         candidates = find_candidates(self._registry.adapters, tree, foreground_pids, self._registry.find_process)
         if not candidates and not foreground_pids:
             return self._find_by_command(pane_info)
@@ -331,16 +339,24 @@ class AgentDiscovery:
     async def _wait_for_output(self, output: Subscription[PaneId]) -> set[PaneId] | None:
         """Wait for output and return its panes; None if some may have been dropped from the subscription."""
         try:
-            async with asyncio.timeout(_QUIET_TIMEOUT_S):
+            async with asyncio.timeout(_FIRST_SCAN_DELAY_S if self._urgent_panes else _QUIET_TIMEOUT_S) as wait:
+                self._output_wait = wait
                 first = {await output.get()}
         except TimeoutError:
             # Nothing was printed: only panes whose process exited, or whose command changed, are scanned.
             return set(self._urgent_panes)
+        finally:
+            self._output_wait = None
         await self._clock.sleep(
             max(_FIRST_SCAN_DELAY_S, self._last_scan_at + _MIN_SCAN_INTERVAL_S - self._clock.monotonic())
         )
         missed, self._missed_output_count = output.dropped_count - self._missed_output_count, output.dropped_count
         return None if missed else first | set(output.drain()) | self._urgent_panes
+
+
+def is_readable(tree: Sequence[ProcessInfo], process_key: tuple[int, int]) -> bool:
+    """Return False if the process runs, but its command line could not be read: it called exec in that moment."""
+    return all(one.argv for one in tree if (one.pid, one.pid_started) == process_key)
 
 
 def find_candidates(
