@@ -167,6 +167,8 @@ class DaemonLink:
         try:
             message = decode_json(line)
         except ValueError:
+            message = None
+        if not isinstance(message, dict):  # something else answers on this socket
             self._lose_connection()
             return
         if message.get("method") == "item":

@@ -165,11 +165,12 @@ def test_a_daemon_that_does_not_fit_is_an_answer(scene: LinkScene, hello: dict[s
     assert (scene.last_code, scene.link.fileno()) == (code, -1)
 
 
-def test_a_peer_that_speaks_no_json_is_left(scene: LinkScene) -> None:
+@pytest.mark.parametrize("line", [b"hello!\n", b"[1]\n"])
+def test_a_peer_that_is_no_daemon_is_left(scene: LinkScene, line: bytes) -> None:
     scene.call()
     scene.greet()
     assert scene.daemon._client is not None
-    scene.daemon._client.sendall(b"hello!\n")
+    scene.daemon._client.sendall(line)
     scene.link.on_readable()
     assert (scene.last_code, scene.link.fileno()) == ("unavailable", -1)
 
