@@ -50,7 +50,7 @@ MORE_TOOLS = {
     "workflow_cancel": "workflow_cancel",
     "run": "run",
     "job_status": "job_status",
-    "harvest": "harvest",
+    "harvest": "job_harvest",
     "targets": "targets",
     "replay": "replay",
 }
