@@ -47,6 +47,7 @@ def test_a_schema_has_no_word_of_the_command_line(tool: str) -> None:
     assert not re.search(r"(?<![\w-])--[a-z]|`visor |\bstdin\b|terminal only", text), text
     fields = set(DEFINITIONS[tool]["inputSchema"]["properties"])
     assert not fields & {"yes", "yes_for_session", "stdin", "file", "override_reservation", "force_stale"}
+    assert not fields & {"follow", "unredacted"}
 
 
 @pytest.mark.parametrize("tool", DEFINITIONS)
