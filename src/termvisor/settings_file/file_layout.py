@@ -48,6 +48,7 @@ _PREFIXES = {
     "notify_": "notify",
     "events_": "events",
     "account_": "account",
+    "attach_": "attach",
 }
 
 

@@ -87,8 +87,9 @@ class PtyBackend:
     def is_server_alive(self, transport: Transport, server: ServerInstance) -> bool | None:
         if procfs.is_process_running(server.pid, server.started, server.boot):
             return True
-        # Programs outlive their host, and are captured until they end.
-        return self._server is not None and self._server.instance == server and self._server.has_programs
+        # Programs outlive their host and are captured until they end. A new host takes its place.
+        own = self._server
+        return own is not None and own.instance == server and (self.client.is_connected or own.has_programs)
 
     def build_control(self, source: PaneSource) -> PaneControl:
         if not isinstance(source, PtyServer):

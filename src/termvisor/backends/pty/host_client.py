@@ -59,6 +59,7 @@ class PtyHostClient:
         """The host hangs up because it was told to exit or to upgrade itself."""
         self._starting = asyncio.Lock()
         self.programs: dict[int, HostedProgram] = {}
+        self._highest_number = 0
         self._subscribers: list[tuple[ReportProgram, ReportLoss]] = []
         self._watchers: dict[int, list[asyncio.Future[HostedProgram | None]]] = {}
 
@@ -295,6 +296,9 @@ class PtyHostClient:
             self.close()
             raise
         self._is_child_starting = False
+        if self._highest_number and not self.programs:
+            # A host after one that died: its programs may still be known by their numbers.
+            self._connection.send_unanswered(f"number {self._highest_number + 1}")
 
     def _spawn_host(self) -> None:
         """Start a host unless our child is running. If two start at once, one exits with EXIT_ALREADY_RUNNING."""
@@ -319,6 +323,7 @@ class PtyHostClient:
             self.programs.pop(number, None)
         else:
             self.programs[number] = program
+            self._highest_number = max(self._highest_number, number)
         for watcher in self._watchers.pop(number, []):
             if not watcher.done():
                 watcher.set_result(program)

@@ -6,7 +6,6 @@ the offset of that screen in the same step in which it types. Output in between 
 import asyncio
 import os
 import re
-import shutil
 import signal
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -207,6 +206,9 @@ def find_screen_mismatch(guard: PaneGuard, state: PaneState) -> GuardMismatch | 
 
 def _check_program(name: str, cwd: str, env: Mapping[str, str]) -> None:
     """Raise BadRequest if the folder or the program does not exist: the host would only report a failed exec."""
+    # Half a megabyte that only a daemon with own terminals needs.
+    import shutil
+
     if not os.path.isdir(cwd):
         raise BadRequest(f"there is no folder {cwd}")
     path = os.path.join(cwd, name) if "/" in name else name

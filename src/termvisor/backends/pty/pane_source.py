@@ -78,6 +78,8 @@ class PtyServer:
         self._inotify = Inotify()
         self._programs = dict(client.programs)
         self._is_gone = False
+        self._orphans: set[int] = set()
+        """Programs of a host that has died."""
         self.attachments = PaneAttachments(paths, client, self.screens)
         self._unsubscribe = client.subscribe(self._note_program, self._note_lost)
         for program in self._programs.values():
@@ -97,12 +99,10 @@ class PtyServer:
         return self._programs.get(parse_mux_id(pane))
 
     def detect_changes(self, panes: Iterable[PaneFacts]) -> ServerChange:
-        if self.client.is_connected:
-            return "none"
-        if not self.has_programs and not self._is_gone:
+        if not (self.client.is_connected or self.has_programs or self._is_gone):
             self._is_gone = True
             self._report(ServerGone())
-        return "possible"
+        return "possible" if self._orphans or self._is_gone else "none"
 
     async def list_pane_statuses(self) -> Mapping[MuxPaneId, PaneStatus]:
         await self._wait_for_ending_programs()
@@ -121,7 +121,7 @@ class PtyServer:
         return [self._build_facts(each, is_finished=number in finished) for number, each in programs.items()]
 
     def choose_channel(self, pane: MuxPaneId, *, can_pipe: bool) -> CaptureChannel:
-        return "pty" if self.client.is_connected else "none"
+        return "pty" if self.client.is_connected and parse_mux_id(pane) not in self._orphans else "none"
 
     async def start_capture(
         self, pane: MuxPaneId, epoch: Epoch, sink: CaptureSink, *, lines: int, replace: bool = False
@@ -171,14 +171,13 @@ class PtyServer:
         self._inotify.close()
 
     def _list_programs(self) -> dict[int, HostedProgram]:
-        if self.client.is_connected:
-            return dict(self._programs)
-        # The host is dead: what is known is what runs.
-        return {
-            number: program
-            for number, program in self._programs.items()
-            if procfs.read_start_time(program.pid) == program.started_ticks
-        }
+        for number in list(self._orphans):
+            program = self._programs.get(number)
+            if program is None or procfs.read_start_time(program.pid) != program.started_ticks:
+                self._orphans.discard(number)
+                self._programs.pop(number, None)
+                self._close_screen(number)
+        return dict(self._programs)
 
     def _is_finished(self, program: HostedProgram) -> bool:
         """Return True if the program has ended and the recorder has read the last byte of its terminal."""
@@ -196,7 +195,8 @@ class PtyServer:
 
     async def _forget_spawned(self, finished: set[int]) -> None:
         for number, program in list(self._programs.items()):
-            if number in finished and program.tag.startswith(SPAWN_TAG) and self.client.is_connected:
+            is_ours = program.tag.startswith(SPAWN_TAG) and number not in self._orphans
+            if number in finished and is_ours and self.client.is_connected:
                 # Another client may have forgotten it.
                 await self.client.forget_program(number)
                 self._programs.pop(number, None)
@@ -259,6 +259,7 @@ class PtyServer:
 
     def _note_lost(self) -> None:
         log.error("the PTY host has died; its programs are recorded until they end")
+        self._orphans |= set(self._programs)
         self._report(PanesChanged())
 
     def _open_screen(self, program: HostedProgram) -> None:

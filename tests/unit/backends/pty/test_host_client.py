@@ -144,8 +144,9 @@ async def test_a_signal_reaches_every_process_of_the_session(sandbox, host):
 
 async def test_a_terminal_is_resized(sandbox, host):
     code = (
-        "import os,signal; signal.signal(28, lambda *a: print(os.get_terminal_size(), flush=True))\n"
-        "print('up', flush=True); input()"
+        "import os,signal\n"
+        "signal.signal(28, lambda *a: os.write(1, str(os.get_terminal_size()).encode()))\n"
+        "os.write(1, b'up'); os.read(0, 1)"
     )
     program = await sandbox.start_python(host, code)
     await sandbox.wait_for_text("1/1", b"up")

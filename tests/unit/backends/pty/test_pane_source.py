@@ -124,3 +124,21 @@ async def test_without_the_terminal_model_a_private_tmux_shows_the_screen(sandbo
     assert await scene.control.write(guard, "typed") == AppliedChange()
     assert await scene.wait_for_row(pane, "twotyped")
     await scene.server.close()
+
+
+async def test_a_new_host_takes_the_place_of_one_that_died(scene):
+    old = await scene.spawn("sh", "-c", "echo old; sleep 600")
+    await scene.wait_for_row(old, "old")
+    old_pid = scene.get_pid(old)
+    os.kill(scene.server.instance.pid, signal.SIGKILL)
+    await wait_until(lambda: not scene.backend.client.is_connected)
+    assert await scene.backend.start_server(LocalTransport())
+    new = await scene.spawn("sh", "-c", "echo new; cat")
+    assert await scene.wait_for_row(new, "new") != await scene.wait_for_row(old, "old")
+    facts = await scene.server.list_pane_facts()
+    assert ({each.mux_id for each in facts}, scene.server.detect_changes(facts)) == ({old, new}, "possible")
+    assert [scene.server.choose_channel(pane, can_pipe=True) for pane in (old, new)] == ["none", "pty"]
+    os.kill(old_pid, signal.SIGKILL)
+    await wait_until(lambda: not os.path.exists(f"/proc/{old_pid}/exe"))
+    assert [each.mux_id for each in await scene.server.list_pane_facts()] == [new]
+    assert scene.server.detect_changes([]) == "none"
