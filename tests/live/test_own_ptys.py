@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from termvisor.client import daemon_process
 from termvisor.testing.leftover_processes import kill_processes_of
 from termvisor.testing.private_tmux import make_short_folder
 from tests.live.conftest import run_compiled_instance
@@ -114,6 +115,19 @@ def test_programs_and_their_screens_outlive_the_daemon(own):
     assert own.visor.call_robot("get-screen", str(pane))["rows"] == before
     own.type_line(pane, "echo after-$((1+1))")
     own.wait_for(pane, "after-2")
+    assert own.list_gap_causes(pane) == []
+
+
+def test_an_upgrade_of_everything_is_no_gap_and_keeps_the_screen(own):
+    pane = own.spawn_shell()
+    own.type_line(pane, "echo before-$((5+5))")
+    own.wait_for(pane, "before-10")
+    before = own.visor.call_robot("get-screen", str(pane))["rows"]
+    daemon_process.stop_daemon(own.visor.paths, keep_recorder=True)
+    own.visor.start()
+    assert own.visor.call_robot("get-screen", str(pane))["rows"] == before
+    own.type_line(pane, "echo after-$((6+6))")
+    own.wait_for(pane, "after-12")
     assert own.list_gap_causes(pane) == []
 
 

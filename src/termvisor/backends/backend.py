@@ -12,6 +12,7 @@ from msgspec import Struct
 from termvisor.backends.pane_control import Guarantee, PaneControl
 from termvisor.backends.pane_source import PaneSource, ReportNews
 from termvisor.backends.pane_terminal import PaneTerminal
+from termvisor.backends.screen_renderer import BuildRenderer
 from termvisor.backends.transport import Transport
 from termvisor.model.terminal.pane import PaneFacts, ServerInstance
 from termvisor.model.terminal.target import AttachPlan
@@ -61,6 +62,8 @@ class BackendDependencies(Struct, frozen=True, kw_only=True):
     get_settings: Callable[[], Settings]
     count_fork: Callable[[], None] = lambda: None
     """Called for each program that is started (`ForkCounter`)."""
+    build_renderer: BuildRenderer = lambda: None
+    """Renders screens for backends that have the bytes of a terminal, but no emulator on this machine."""
 
 
 @runtime_checkable

@@ -33,6 +33,7 @@ from termvisor.daemon.components import Components
 from termvisor.daemon.maintenance.derived_text import derive_doubtful_text
 from termvisor.daemon.maintenance.retention_clock import RetentionClock
 from termvisor.daemon.maintenance.scheduler import MemoryTrimmer
+from termvisor.daemon.replay.terminal_renderer import build_renderer_factory
 from termvisor.daemon.rules.active_rules import ActiveRules
 from termvisor.daemon.rules.precompile import load_redaction_rules
 from termvisor.daemon.services.services import DaemonServices
@@ -175,7 +176,12 @@ def _build_supervisor(
     paths: Paths, settings: Settings, epochs: EpochLifecycle, recorder: RecorderClient
 ) -> ServerSupervisor:
     forks = ForkCounter()
-    dependencies = BackendDependencies(paths=paths, get_settings=lambda: supervisor.settings, count_fork=forks)
+    dependencies = BackendDependencies(
+        paths=paths,
+        get_settings=lambda: supervisor.settings,
+        count_fork=forks,
+        build_renderer=build_renderer_factory(paths, lambda: supervisor.settings),
+    )
     supervisor = ServerSupervisor(
         settings,
         backends=build_backends(dependencies),

@@ -12,8 +12,6 @@ from termvisor.backends.pty.host_client import PtyHostClient
 from termvisor.backends.pty.model_factory import build_model, is_screenless
 from termvisor.backends.pty.pane_control import PtyPaneControl
 from termvisor.backends.pty.pane_source import PtyServer
-from termvisor.backends.pty.tmux_renderer import TmuxRenderer
-from termvisor.backends.tmux.replay_server import ReplayServer
 from termvisor.backends.transport import Transport
 from termvisor.errors import InternalError, MuxError, VisorError
 from termvisor.log import get_logger
@@ -34,10 +32,10 @@ class PtyBackend:
 
     def __init__(self, dependencies: BackendDependencies):
         self._paths, self._get_settings = dependencies.paths, dependencies.get_settings
+        self._build_renderer = dependencies.build_renderer
         self.client = PtyHostClient(dependencies.paths)
         """The connection to the host. Jobs and spawned panes share it."""
         self._server: PtyServer | None = None
-        self._render_server: ReplayServer | None = None
 
     def explain_unavailable(self) -> str:
         return ""
@@ -59,11 +57,6 @@ class PtyBackend:
         build_renderer = self._build_renderer if is_screenless() else lambda: None
         self._server = PtyServer(self._paths, self.client, build_model, report, build_renderer)
         return self._server
-
-    def _build_renderer(self) -> TmuxRenderer:
-        if self._render_server is None:
-            self._render_server = ReplayServer(self._get_settings().tmux_program, self._paths.pty_render_socket)
-        return TmuxRenderer(self._render_server)
 
     async def start_server(self, transport: Transport) -> bool:
         if transport.target.kind != "local":

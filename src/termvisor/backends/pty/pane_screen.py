@@ -8,13 +8,13 @@ import asyncio
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Protocol
 
 import msgspec
 from msgspec import Struct
 
 from termvisor.backends.pane_source import PaneCapture
 from termvisor.backends.pty.terminal_model import ModelFactory, TerminalModel
+from termvisor.backends.screen_renderer import ScreenRenderer
 from termvisor.log import get_logger
 from termvisor.recorder.segment_log import SegmentReader
 from termvisor.system.files import write_private_file
@@ -37,16 +37,6 @@ class ScreenCheckpoint(Struct, frozen=True):
     columns: int
     rows: int
     state: bytes
-
-
-class ScreenRenderer(Protocol):
-    """Renders what the model of this machine is not able to."""
-
-    async def render(self, data: bytes, size: tuple[int, int], *, escapes: bool) -> PaneCapture:
-        """Return the screen of this many columns and rows after these further bytes. Raises MuxError."""
-
-    async def close(self) -> None:
-        """Release the renderer's own terminal."""
 
 
 class PaneScreen:

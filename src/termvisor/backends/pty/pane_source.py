@@ -25,8 +25,9 @@ from termvisor.backends.pty.attachments import PaneAttachments, delete_attach_fi
 from termvisor.backends.pty.host_client import PtyHostClient
 from termvisor.backends.pty.host_messages import HostedProgram
 from termvisor.backends.pty.pane_ids import format_mux_id, parse_mux_id
-from termvisor.backends.pty.pane_screen import PaneScreen, ScreenRenderer
+from termvisor.backends.pty.pane_screen import PaneScreen
 from termvisor.backends.pty.terminal_model import ModelFactory
+from termvisor.backends.screen_renderer import BuildRenderer, ScreenRenderer
 from termvisor.errors import MuxError
 from termvisor.log import get_logger
 from termvisor.model.ids import MuxPaneId
@@ -40,8 +41,6 @@ from termvisor.system import procfs, tty
 from termvisor.system.inotify import CHANGE_EVENTS, FolderChange, FolderWatch, Inotify
 
 SESSION_NAME = "pty"
-BuildRenderer = Callable[[], ScreenRenderer | None]
-"""Builds what renders a screen that the model cannot; None if the model can."""
 SPAWN_TAG = b"spawn:"
 """The tag of programs that nothing but a pane needs, followed by their name.
 

@@ -5,19 +5,23 @@ The pane gets what the program has printed only when its screen is captured. Wra
 
 import asyncio
 import re
+from collections.abc import Callable
 from contextlib import AsyncExitStack
+from functools import cache
 
 from msgspec.structs import replace
 
 from termvisor.backends.pane_source import PaneCapture
+from termvisor.backends.screen_renderer import BuildRenderer
 from termvisor.backends.tmux.replay_pane import PaneSize, ReplayPane
 from termvisor.backends.tmux.replay_server import ReplayServer
 from termvisor.errors import MuxError, StateConflict
+from termvisor.settings import Paths, Settings
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])|[\x0e\x0f]")
 
 
-class TmuxRenderer:
+class TerminalRenderer:
     """The pane of one own terminal in the private server."""
 
     def __init__(self, server: ReplayServer):
@@ -50,3 +54,13 @@ class TmuxRenderer:
         self._pane = await self._stack.enter_async_context(self._server.open_pane(PaneSize(*size)))
         self._size = size
         return self._pane
+
+
+def build_renderer_factory(paths: Paths, get_settings: Callable[[], Settings]) -> BuildRenderer:
+    """Return a function that builds renderers; they share one private server, which starts with the first screen."""
+
+    @cache
+    def get_server() -> ReplayServer:
+        return ReplayServer(get_settings().tmux_program, paths.pty_render_socket)
+
+    return lambda: TerminalRenderer(get_server())
