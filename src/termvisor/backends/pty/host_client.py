@@ -277,9 +277,10 @@ class PtyHostClient:
         while not self.is_connected:
             try:
                 await self._open_connection()
-            except (FileNotFoundError, ConnectionRefusedError):
-                if may_spawn:
-                    self._spawn_host()
+            except (FileNotFoundError, ConnectionRefusedError) as error:
+                if not may_spawn:
+                    raise Unavailable("no PTY host is running") from error
+                self._spawn_host()
                 await asyncio.sleep(_RECONNECT_DELAY_S)
             except (BlockingIOError, ConnectionError):
                 # Its accept queue is full.
