@@ -17,7 +17,11 @@ from tests.bench import (
     maintenance_cost,
     mcp_cost,
     output_latency,
+<<<<<<< HEAD
     own_ptys,
+=======
+    overlap_speed,
+>>>>>>> 1ae94317 (docs, bench: describe the backend contract and time its overlap proof)
     pane_cost,
     prompt_cost,
     record_latency,
@@ -42,6 +46,7 @@ BENCHMARKS = {
     "prompt": prompt_cost.measure_prompt_cost,
     "sends": send_cost.measure_send_cost,
     "rules": rule_scan_speed.measure_rule_scan,
+    "overlap": overlap_speed.measure_overlap,
     "ingest": ingest_speed.measure_ingest,
     "search": search_speed.measure_search,
     "upkeep": maintenance_cost.measure_maintenance,
