@@ -17,11 +17,8 @@ from tests.bench import (
     maintenance_cost,
     mcp_cost,
     output_latency,
-<<<<<<< HEAD
-    own_ptys,
-=======
     overlap_speed,
->>>>>>> 1ae94317 (docs, bench: describe the backend contract and time its overlap proof)
+    own_ptys,
     pane_cost,
     prompt_cost,
     record_latency,

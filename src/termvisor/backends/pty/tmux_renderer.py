@@ -1,6 +1,6 @@
 """Render an own terminal in a private tmux, on machines that libghostty-vt does not run on.
 
-The pane gets what the program printed since the last look, and only when somebody looks. Wrapped rows are not joined.
+The pane gets what the program printed since the last look, and only when a user looks. Wrapped rows are not joined.
 """
 
 import asyncio
