@@ -25,6 +25,10 @@ class ScreenFollower:
         self._pending = ""
         self._is_pending_ours = self._has_scrolled = False
 
+    def begin_behind_alternate(self) -> None:
+        """Note that the main screen is not visible. If it never was, nothing of it is stored."""
+        self._tail = [] if self._tail is None else self._tail
+
     def follow(self, capture: PaneCapture) -> str | None:
         """Return what continues the stream up to this screen; None if the screen does not prove where it continues."""
         rows, pending = _split_rows(capture)

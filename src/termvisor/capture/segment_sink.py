@@ -75,8 +75,11 @@ class SegmentSink:
     def add_screen(self, epoch: EpochId, capture: PaneCapture) -> ScreenProof:
         with self._lock:
             written = self._written.get(epoch)
-            if written is None or capture.alternate:
+            if written is None:
+                return "continued"
+            if capture.alternate:
                 # A full-screen program repaints: its rows are sampled, they are no output.
+                written.screens.begin_behind_alternate()
                 return "continued"
             text = written.screens.follow(capture)
             if text:

@@ -33,6 +33,7 @@ from termvisor.detection.packs.rule_match import find_banner_version
 from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
 from termvisor.model.agent.signal import ReadPosition
 from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.model.terminal.target import LOCAL
 from termvisor.pipeline import Pipeline
 from termvisor.settings import Paths, Settings
 from termvisor.store import Store
@@ -197,7 +198,7 @@ def list_pane_infos(
         (watcher, mux_id)
         for watcher in supervisor.watchers.values()
         # Agents are recognized by their processes.
-        if watcher.has_started and watcher.transport.target.kind == "local"
+        if watcher.has_started and watcher.transport.target.kind == LOCAL.kind
         for mux_id, pane in watcher.known_panes.items()
         if is_wanted(pane.facts.command)
     ]
@@ -218,7 +219,9 @@ def list_client_terminals(supervisor: ServerSupervisor) -> frozenset[str]:
 
 def find_pane_info(supervisor: ServerSupervisor, pane: PaneId) -> PaneInfo | None:
     location = supervisor.locate_pane(pane)
-    return None if location is None else _build_pane_info(*location, list_client_terminals(supervisor))
+    if location is None or location[0].transport.target.kind != LOCAL.kind:
+        return None
+    return _build_pane_info(*location, list_client_terminals(supervisor))
 
 
 def _build_pane_info(watcher: ServerWatcher, mux_id: MuxPaneId, client_terminals: frozenset[str]) -> PaneInfo:

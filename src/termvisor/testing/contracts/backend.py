@@ -13,8 +13,9 @@ What `Abilities` deny has to be refused with Unsupported. A backend that opens n
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Iterator
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import AbstractContextManager
 from typing import Literal, TypeVar
 
 import pytest
@@ -39,19 +40,19 @@ COUNTING = ("sh", "-c", "for n in $(seq 60); do echo line-$n; done; exec cat")
 """A program that prints 60 lines and then repeats its input."""
 
 
-class BackendContract:
+class BackendContract(ABC):
     """Tests of one backend on one transport. They need pytest-asyncio in its automatic mode."""
 
+    @abstractmethod
     def build_backend(self, dependencies: BackendDependencies) -> Backend:
-        raise NotImplementedError
+        """Return the backend to test."""
 
     def build_transport(self) -> Transport:
         return LocalTransport()
 
-    @contextmanager
-    def run_server(self, paths: Paths) -> Iterator[Settings]:
+    @abstractmethod
+    def run_server(self, paths: Paths) -> AbstractContextManager[Settings]:
         """Run a server with at least one pane, and yield the settings by which the backend finds it."""
-        raise NotImplementedError
 
     async def open_pane(self, scene: CaptureScene, command: tuple[str, ...]) -> MuxPaneId:
         """Open a pane in which a program runs."""
@@ -59,12 +60,12 @@ class BackendContract:
         mux_id, _ = await control.open_pane(Spawn(where="session", command=command), None)
         return mux_id
 
+    @abstractmethod
     async def kill_server(self, scene: CaptureScene) -> None:
         """End the server, or the connection to it for good."""
-        raise NotImplementedError
 
-    @pytest.fixture
-    async def scene(self) -> AsyncIterator[CaptureScene]:
+    @pytest.fixture(name="scene")
+    async def open_scene(self) -> AsyncIterator[CaptureScene]:
         with make_short_folder() as folder:
             paths = Paths(f"{folder}/c", f"{folder}/d", f"{folder}/r")
             make_instance_folders(paths)
