@@ -218,7 +218,7 @@ class FaultyPane:
             raise NotFound("pane 1 no longer exists")
         return self
 
-    async def get_server_control(self, spawn: Spawn) -> "FaultyPane":
+    async def get_pane_opener(self, spawn: Spawn) -> "FaultyPane":
         return self
 
     def get_session_control(self, pane: PaneId) -> None:

@@ -13,8 +13,10 @@ from termvisor.backends.pty.model_factory import build_model, is_screenless
 from termvisor.backends.pty.pane_control import PtyPaneControl
 from termvisor.backends.pty.pane_source import PtyServer
 from termvisor.backends.transport import Transport
-from termvisor.errors import InternalError, MuxError, VisorError
+from termvisor.errors import InternalError, MuxError, Unsupported, VisorError
 from termvisor.log import get_logger
+from termvisor.model.action.action import Spawn
+from termvisor.model.ids import MuxPaneId
 from termvisor.model.terminal.pane import PaneFacts, ServerInstance
 from termvisor.model.terminal.target import AttachPlan
 from termvisor.recorder.sockets import is_recorder_listening
@@ -76,6 +78,11 @@ class PtyBackend:
         except VisorError as error:
             log.error("cannot %s the PTY host: %s", "upgrade" if upgrades else "stop", error)
         self.client.detach()
+
+    async def start_server_with_pane(
+        self, transport: Transport, address: str, spawn: Spawn, gate: str
+    ) -> tuple[MuxPaneId, int]:
+        raise Unsupported("the host of panes without a multiplexer is started by the daemon")
 
     def is_server_alive(self, transport: Transport, server: ServerInstance) -> bool | None:
         if procfs.is_process_running(server.pid, server.started, server.boot):
