@@ -115,6 +115,7 @@ def _list_background_jobs(
             open_approvals,
         ),
         services.workflows.run(),
+        services.jobs.run(),
         services.accounts.run(),
         components.active_rules.run(),
         EventNotifier(

@@ -41,6 +41,7 @@ class FakeGate(GateService):
             clock=clock,
             panes=cast(Any, None),
             permission_broker=cast(Any, None),
+            find_server=cast(Any, None),
         )
         super().__init__(parts, actor)
         # Replaces the base class's audit service, whose undo needs a real action in the log.

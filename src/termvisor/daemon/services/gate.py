@@ -1,7 +1,7 @@
 """Serve the gate to one caller: actions, approvals, the audit log and reservations under the caller's identity."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from termvisor.actions.permission_requests import PermissionBroker
 from termvisor.actions.policy_check import PolicyChecker
 from termvisor.actions.undo import build_inverse, find_undoable_action
 from termvisor.bus import Subscription
+from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.clock import Clock
 from termvisor.errors import NeedsApproval, Refused, StaleSnapshot, VisorError
 from termvisor.model.action.action import Action, Actor, AnswerAgent, Release, Reserve
@@ -50,6 +51,8 @@ class GateComponents(Struct):
     clock: Clock
     panes: PaneAccess
     permission_broker: PermissionBroker
+    find_server: Callable[[str], Awaitable[ServerWatcher]]
+    """Return the watcher of a tmux server by its socket, or of the only one."""
 
 
 class GateService:

@@ -5,7 +5,7 @@ and an exit status.
 """
 
 import os
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import aclosing
 from typing import Any, cast
 
@@ -118,7 +118,14 @@ async def authorize_local_command(services: Services, context: CommandContext) -
             yield chunk
 
 
+def _replace_bytes(words: Sequence[str]) -> tuple[str, ...]:
+    """Return words with what is not UTF-8 replaced, because most texts are stored or encoded."""
+    return tuple(word.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for word in words)
+
+
 def _parse_arguments(op: Operation, words: list[str]) -> Struct:
+    if op.option_of_dashes and "--" in words:
+        words = [*words[: words.index("--")], op.option_of_dashes, *words[words.index("--") :]]
     try:
         return arguments.parse_arguments(op.args_type, words)
     except BadRequest as error:
@@ -139,19 +146,21 @@ class _CommandReply:
 
     async def authorize(self) -> None:
         """Authorize the changes of a command that the client is going to run itself."""
-        self._options, words = arguments.split_global_options(self._context.argv)
+        self._options, words = arguments.split_global_options(_replace_bytes(self._context.argv))
         op, words = find_operation(words, self._context.is_robot)
         if not self._options.wants_help:
             args = arguments.make_paths_absolute(_parse_arguments(op, words), self._context.cwd)
             await authorize_changes(op, self._services, args)
 
     async def generate_chunks(self) -> AsyncGenerator[bytes | int, None]:
-        self._options, words = arguments.split_global_options(self._context.argv)
+        self._options, words = arguments.split_global_options(_replace_bytes(self._context.argv))
         if self._options.wants_help:
             yield self._render_result(catalog.load_operation("help"), await self._build_help(words), None)
             yield 0
             return
         op, words = find_operation(words, self._context.is_robot)
+        if op.accepts_argument_bytes:
+            _, words = find_operation(arguments.split_global_options(self._context.argv)[1], self._context.is_robot)
         args = _parse_arguments(op, words)
         self._selected_fields = self._parse_selected_fields(op)
         if op.accepts_text_input:
