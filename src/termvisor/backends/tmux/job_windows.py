@@ -1,7 +1,7 @@
 """Open windows for jobs: on a private tmux server, or in a named session of the user's server.
 
-In the user's session the window is appended without changing what is shown there: no client switches to it, it raises no
-bell or activity flag, and no window gets another index.
+In the user's session the window is appended without changing what is shown there: no client switches to it, it raises
+no bell or activity flag, and no window gets another index.
 """
 
 import os
