@@ -128,10 +128,11 @@ class JobOutput:
                     min(span.end - span.start, cursor - span.start + limit - size),
                 )
                 for at, data, time in reader.read_pieces(offset, stop - offset) if stop > offset else ():
-                    is_gone = is_gone or span.start + at > cursor
-                    # A hole ends a read, so that offsets stay those of the log.
-                    if is_gone and pieces:
-                        return pieces, pieces[0].offset, False
+                    is_hole = span.start + at > cursor
+                    # A hole ends a read, so that its bytes are consecutive.
+                    if is_hole and pieces:
+                        return pieces, pieces[0].offset, is_gone
+                    is_gone = is_gone or is_hole
                     pieces.append(OutputPiece(span.start + at, data, time))
                     cursor, size = span.start + at + len(data), size + len(data)
             if size >= limit:

@@ -66,5 +66,5 @@ def render_plain(data: bytes) -> str:
         data = shown
     text = data.decode("utf-8", "replace")
     while "\b" in text:
-        text = re.sub(r"[^\b]\b|^\b+", "", text)
+        text = re.sub("[^\x08]\x08|^\x08+", "", text)
     return text.replace("\x1b", "")

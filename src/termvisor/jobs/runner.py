@@ -115,7 +115,7 @@ class JobRunner:
             boot=prepared.boot,
         )
         self._specs[job.id] = spec
-        self._watch(job, spec)
+        self.watch_job(job, spec)
         await self._host.begin(job.id)
         return job
 
@@ -126,11 +126,12 @@ class JobRunner:
             await self._save(job, state="lost", why="never_begun", finished_at=self._clock.now())
             self._host.forget(job.id)
             return
-        self._watch(job, None)
+        self.watch_job(job)
         # Repeating it does nothing, and without it a job that was about to begin never would.
         await self._host.begin(job.id)
 
-    def _watch(self, job: Job, spec: JobSpec | None) -> None:
+    def watch_job(self, job: Job, spec: JobSpec | None = None) -> None:
+        """Watch a job until it ends; without ``spec``, an earlier daemon started it."""
         pane = job.pane
         watch = JobWatch(
             job,

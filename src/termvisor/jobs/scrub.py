@@ -22,7 +22,7 @@ def overwrite_in_folder(folder: str, values: Iterable[bytes], patterns: Sequence
     """
     starts = list_segment_starts(folder)
     found = 0
-    for start, following in zip(starts, [*starts[1:], None], strict=True):
+    for start, following in zip(starts, [*starts[1:], None], strict=False):
         if following is None or following > after:
             with suppress(FileNotFoundError, PermissionError):  # deleted, compressed or sealed meanwhile
                 found += _overwrite_in_file(

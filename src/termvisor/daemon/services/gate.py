@@ -51,7 +51,7 @@ class GateComponents(Struct):
     clock: Clock
     panes: PaneAccess
     permission_broker: PermissionBroker
-    find_server: Callable[[str], Awaitable[ServerWatcher]]
+    find_server: Callable[[str], Awaitable[ServerWatcher]] | None = None
     """Return the watcher of a tmux server by its socket, or of the only one."""
 
 

@@ -18,6 +18,7 @@ from termvisor.daemon.services.maintenance import MaintenanceService
 from termvisor.daemon.services.panes import PaneService
 from termvisor.daemon.services.updates import LiveUpdates
 from termvisor.daemon.workflows.workflow_service import WorkflowService
+from termvisor.errors import Unavailable
 from termvisor.model.action.action import Actor, RunProgram
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
@@ -84,7 +85,10 @@ class DaemonServices(Services):
         return await self.gate_components.gate.run(action, build_actor(), Preconditions())
 
     async def _find_tmux_server(self, socket: str) -> "ServerWatcher":
-        return await self.gate_components.find_server(socket)
+        find_server = self.gate_components.find_server
+        if find_server is None:
+            raise Unavailable("no tmux server can be found")
+        return await find_server(socket)
 
     def _find_policy_problem(self) -> str:
         # Without a file there is nothing to read, and the gate is not built for it.

@@ -5,6 +5,7 @@ and an exit status.
 """
 
 import os
+import re
 from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import aclosing
 from typing import Any, cast
@@ -23,6 +24,7 @@ from termvisor.ops.render.text import RenderOptions, render_diff, sanitize, wrap
 from termvisor.ops.system.help import build_help
 from termvisor.settings import get_home_folder
 
+_NO_UTF8 = re.compile("[\udc80-\udcff]")
 _CHUNK_BYTES = 64 << 10
 """Items of a stream that is not live are buffered up to this size."""
 
@@ -37,6 +39,7 @@ __all__ = [
     "find_operation",
     "iterate_items",
     "render_wrapped",
+    "replace_bytes",
     "run_operation",
     "stream_operation",
 ]
@@ -118,9 +121,16 @@ async def authorize_local_command(services: Services, context: CommandContext) -
             yield chunk
 
 
-def _replace_bytes(words: Sequence[str]) -> tuple[str, ...]:
-    """Return words with what is not UTF-8 replaced, because most texts are stored or encoded."""
-    return tuple(word.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for word in words)
+def replace_bytes(argv: Sequence[str], *, is_robot: bool) -> tuple[str, ...]:
+    """Return the words of a client with what is not UTF-8 replaced, unless their operation takes any bytes."""
+    clean = tuple(_NO_UTF8.sub("\ufffd", word) for word in argv)
+    if clean == tuple(argv):
+        return clean
+    try:
+        op, _ = find_operation(clean, is_robot)
+    except VisorError:  # reported when the command line is dispatched
+        return clean
+    return tuple(argv) if op.accepts_argument_bytes else clean
 
 
 def _parse_arguments(op: Operation, words: list[str]) -> Struct:
@@ -146,21 +156,19 @@ class _CommandReply:
 
     async def authorize(self) -> None:
         """Authorize the changes of a command that the client is going to run itself."""
-        self._options, words = arguments.split_global_options(_replace_bytes(self._context.argv))
+        self._options, words = arguments.split_global_options(self._context.argv)
         op, words = find_operation(words, self._context.is_robot)
         if not self._options.wants_help:
             args = arguments.make_paths_absolute(_parse_arguments(op, words), self._context.cwd)
             await authorize_changes(op, self._services, args)
 
     async def generate_chunks(self) -> AsyncGenerator[bytes | int, None]:
-        self._options, words = arguments.split_global_options(_replace_bytes(self._context.argv))
+        self._options, words = arguments.split_global_options(self._context.argv)
         if self._options.wants_help:
             yield self._render_result(catalog.load_operation("help"), await self._build_help(words), None)
             yield 0
             return
         op, words = find_operation(words, self._context.is_robot)
-        if op.accepts_argument_bytes:
-            _, words = find_operation(arguments.split_global_options(self._context.argv)[1], self._context.is_robot)
         args = _parse_arguments(op, words)
         self._selected_fields = self._parse_selected_fields(op)
         if op.accepts_text_input:

@@ -28,7 +28,6 @@ def _list_changes(_services: Services, args: JobDetachArgs) -> tuple[Action, ...
 
 OP = Operation(
     name="job_detach",
-    robot_name="job-detach",
     summary="Stop tracking a job and leave its process running.",
     doc="""The job becomes `lost` with `why` `detached`; its terminal stays a pane like any other, and its output is
 captured as before. How it ends is not recorded.""",

@@ -54,7 +54,6 @@ def render_text(result: JobExtractResult, _options: RenderOptions) -> str:
 
 OP = Operation(
     name="job_extract",
-    robot_name="job-extract",
     summary="Read named values, such as a login code, from the output of a job.",
     doc="""An extractor knows the prompts and values of one command: `claude_setup_token`, `gh_auth_login`, and those of
 other packages (entry point `termvisor.extractors`). Start the job with `visor run --extractor`, so that its prompts are

@@ -64,8 +64,7 @@ def render_text(result: HarvestPage, options: RenderOptions) -> str | bytes:
 
 OP = Operation(
     name="job_harvest",
-    robot_name="job-harvest",
-    summary="Read the output of a job, from a byte cursor on.",
+    summary="Read the output of a job.",
     doc="""Returns lines without escape sequences, with secrets masked, also after the terminal is gone. The `cursor` of
 a result continues where it ended; `--new` continues where the last harvest of the job ended. An
 unfinished last line is in `pending` and not counted by the cursor. `has_more` says that more is stored; `is_over` that
@@ -84,7 +83,7 @@ each line, with `at`, `offset` and `text`.""",
         OperationExample("job harvest 12", "all output so far"),
         OperationExample("job harvest build --follow", "print it as it arrives"),
         OperationExample("job harvest 12 --raw --follow > out.bin", "all bytes"),
-        OperationExample("robot job-harvest 12 --cursor 4096", "what follows a cursor, as JSON"),
+        OperationExample("robot job harvest 12 --cursor 4096", "what follows a cursor, as JSON"),
         OperationExample("job harvest 12 --jsonl --new", "lines since the last harvest, one JSON object each"),
     ),
 )

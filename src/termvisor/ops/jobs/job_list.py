@@ -109,8 +109,7 @@ def render_text(result: JobListing, options: RenderOptions) -> str:
 
 OP = Operation(
     name="job_list",
-    aliases=("jobs",),
-    robot_name="job-list",
+    aliases=("job", "jobs"),
     summary="List jobs, or summarize them by name.",
     doc="""The newest jobs, oldest first. `--summary` groups all jobs by name, or by command without one: how many ran,
 how many succeeded, how long they took, and the prompts at which they waited most often.""",
@@ -120,6 +119,6 @@ how many succeeded, how long they took, and the prompts at which they waited mos
         OperationExample("job list", "the last 20 jobs"),
         OperationExample("job list --state running,waiting_for_input", "jobs that have not ended"),
         OperationExample("job list --summary --since 7d", "success rates and durations of a week"),
-        OperationExample("robot job-list --name build", "all jobs of one name, as JSON"),
+        OperationExample("robot job list --name build", "all jobs of one name, as JSON"),
     ),
 )

@@ -34,7 +34,6 @@ def render_text(result: JobPruneResult, _options: RenderOptions) -> str:
 
 OP = Operation(
     name="job_prune",
-    robot_name="job-prune",
     summary="Delete old ended jobs now, and remove what is left of dead ones.",
     doc="""Applies the settings `jobs.retention` (days), `jobs.keep` (number) and `jobs.bytes` (size of their output),
 which the daemon also applies by itself. Jobs that have not ended are never deleted. Orphans are folders of jobs that

@@ -87,8 +87,7 @@ def render_text(result: JobSendResult, options: RenderOptions) -> str:
 
 OP = _action_operation.declare_action(
     name="job_send",
-    robot_name="job-send",
-    summary="Type a text, keys or a secret into a job that waits for input.",
+    summary="Type into a job that waits for input.",
     doc="""A text is typed only if the job waits for it: its program reads the terminal, or a detector recognized its
 prompt; otherwise the error is `stale_snapshot` with `details.why` `not_waiting`. `--force` types all the same. Enter is
 pressed only while the same program has the terminal. `--keys` presses keys at any time.
@@ -113,6 +112,6 @@ log. It is typed only where the terminal does not echo, unless `--force` is give
         OperationExample("job send 12 --secret", "type a password, asked for without echo"),
         OperationExample("job send 12 --secret --file ~/.token", "type the secret in a file"),
         OperationExample("job send 12 --keys Down Enter", "press keys"),
-        OperationExample("robot job-send 12 --no-enter -- -y", "type a text that begins with a dash"),
+        OperationExample("robot job send 12 --no-enter -- -y", "type a text that begins with a dash"),
     ),
 )

@@ -19,7 +19,6 @@ async def run(services: Services, args: JobStatusArgs) -> JobItem:
 
 OP = Operation(
     name="job_status",
-    robot_name="job-status",
     summary="Show how a job is doing, or how it ended.",
     doc="""`waiting_for_input` has its evidence: `reads_terminal` (the kernel shows that it reads its terminal),
 `secret_prompt` (it reads a line that is not shown), `detector` (its last line matches a `--detect` pattern while it
@@ -32,6 +31,6 @@ with `why` `stopped` or `timeout`.""",
     render_text=render_job,
     examples=(
         OperationExample("job status 12", "one job"),
-        OperationExample("robot job-status build", "the newest job of this name, as JSON"),
+        OperationExample("robot job status build", "the newest job of this name, as JSON"),
     ),
 )

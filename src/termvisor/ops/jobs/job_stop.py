@@ -39,8 +39,7 @@ def render_text(result: JobStopResult, options: RenderOptions) -> str:
 
 OP = _action_operation.declare_action(
     name="job_stop",
-    robot_name="job-stop",
-    summary="End a job: interrupt, terminate, then kill its processes.",
+    summary="End a job and all its processes.",
     doc="""Sends INT to the program in the foreground of the job's terminal, TERM after 2 seconds, KILL after 3 more; it
 sends TERM and KILL to all other processes that the terminal started. Returns as soon as the job has ended. A job that
 has ended already is left as it is.""",
@@ -50,5 +49,5 @@ has ended already is left as it is.""",
     result_type=JobStopResult,
     render_text=render_text,
     exit_statuses=((77, "Not executed: denied by the policy, or requires approval."),),
-    examples=(OperationExample("job stop 12", "end it"), OperationExample("robot job-stop build", "by name, as JSON")),
+    examples=(OperationExample("job stop 12", "end it"), OperationExample("robot job stop build", "by name, as JSON")),
 )

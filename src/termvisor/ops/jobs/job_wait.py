@@ -41,7 +41,6 @@ async def run(services: Services, args: JobWaitArgs) -> JobItem:
 
 OP = Operation(
     name="job_wait",
-    robot_name="job-wait",
     summary="Wait until a job has ended, or waits for input.",
     doc="""Returns at once if it is so already. A job whose class allows retries is followed to its last attempt. The
 exit status is that of the command.""",
@@ -56,6 +55,6 @@ exit status is that of the command.""",
     examples=(
         OperationExample("job wait 12", "until it has ended or asks for something"),
         OperationExample("job wait build --ended --timeout-secs 3600", "until the newest `build` has ended"),
-        OperationExample("robot job-wait 12 --state waiting_for_input", "until it asks for input, as JSON"),
+        OperationExample("robot job wait 12 --state waiting_for_input", "until it asks for input, as JSON"),
     ),
 )

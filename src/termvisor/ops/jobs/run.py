@@ -10,7 +10,7 @@ from msgspec import Meta
 from termvisor.errors import BadRequest, TimedOut
 from termvisor.model.action.action import RunJob
 from termvisor.model.job import JobPlace
-from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.operation import OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.input import _action_operation
 from termvisor.ops.jobs._job_item import JobItem, build_job_item, get_job_exit_status, render_job
@@ -159,10 +159,10 @@ def get_exit_status(result: RunResult) -> int:
     return _action_operation.get_exit_status(result) if result.job is None else get_job_exit_status(result.job)
 
 
-OP: Operation = _action_operation.declare_action(
+OP = _action_operation.declare_action(
     name="run",
     robot_name="run",
-    summary="Run a command in a terminal of its own and keep track of it until it ends.",
+    summary="Run a command in its own terminal and follow it to its end.",
     doc="""The result has the job's id: `visor job wait`, `status`, `send`, `harvest` and `stop` take it. Words after
 `--` are executed as they are, byte for byte; no shell parses them. A single word with blanks or shell characters, or
 `--shell`, is a line for `bash -lc` with `pipefail`. The command starts once its output is recorded, so that no byte is
