@@ -85,6 +85,7 @@ async def open_services(paths: Paths, settings: Settings) -> AsyncIterator[Daemo
             try:
                 yield services
             finally:
+                await services.jobs.close()
                 # Order matters: stop capture, store what was captured, then stop the tasks that store it.
                 await _stop_capture(services, components, supervisor_task)
                 await _wait_or_abandon(group.create_task(components.pipeline.wait_settled()), components)

@@ -53,7 +53,7 @@ class JobWatch:
         self._last_output_at = self._last_active_at = clock.monotonic()
         self._cpu_ticks = -1
         self._scan_position = 0
-        self.is_stopping = False
+        self.is_started = self.is_stopping = False
         self.stop_cause = ""
 
     def note_output(self) -> None:

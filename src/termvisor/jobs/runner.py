@@ -51,6 +51,8 @@ class JobRunner:
         self.updates: Bus[Job] = Bus()
         self._watches: dict[JobId, JobWatch] = {}
         self._watch_by_pane: dict[PaneId, JobWatch] = {}
+        self._own_jobs: set[JobId] = set()
+        """Jobs that this daemon started, which may be before its watches run."""
         self._specs: dict[JobId, JobSpec] = {}
         """The exact commands, for retries. They are kept in memory only."""
         self._inotify: Inotify | None = None
@@ -67,7 +69,10 @@ class JobRunner:
             async with asyncio.TaskGroup() as group:
                 self._group = group
                 for job in await self._store.jobs.list_open():
-                    await self._resume(job)
+                    if job.id not in self._own_jobs:
+                        await self._resume(job)
+                for watch in [*self._watches.values()]:
+                    self._start_watch(watch)
                 await asyncio.Event().wait()
         finally:
             self._group = None
@@ -98,6 +103,7 @@ class JobRunner:
                 correlation=correlation,
             )
         )
+        self._own_jobs.add(job.id)
         try:
             prepared = await self._host.prepare(job.id, spec)
         except BaseException as error:
@@ -144,7 +150,11 @@ class JobRunner:
         self._watches[job.id] = watch
         if pane is not None:
             self._watch_by_pane[pane] = watch
-        if self._group is not None:
+        self._start_watch(watch)
+
+    def _start_watch(self, watch: JobWatch) -> None:
+        if self._group is not None and not watch.is_started:
+            watch.is_started = True
             self._group.create_task(self._run_watch(watch))
 
     def note_output(self, pane: PaneId) -> None:

@@ -39,10 +39,17 @@ async def start_job_server(program: str, socket: str) -> None:
     if is_server_listening(socket):
         return
     options = [word for line in _SERVER_OPTIONS for word in (";", *line.split())]
+    # Without the user's configuration, which may change what a terminal does.
     argv = [program, "-f", os.devnull, "-S", socket, "start-server", *options]
     status, _, errors = await run_isolated(argv, timeout_s=10.0)
     if status != 0 or not is_server_listening(socket):
         raise MuxError(f"the tmux server for jobs cannot be started: {errors.decode(errors='replace').strip()}")
+
+
+async def release_job_server(program: str, socket: str) -> None:
+    """Let the private server exit once its last job has ended."""
+    if is_server_listening(socket):
+        await run_isolated([program, "-S", socket, "set-option", "-s", "exit-empty", "on"], timeout_s=5.0)
 
 
 async def open_private_window(

@@ -11,13 +11,14 @@ from statistics import median
 import msgspec
 from msgspec import Struct
 
+from termvisor.backends.job_windows import JobWindows
 from termvisor.bus import Subscription
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.clock import NS
 from termvisor.daemon.components import Components
 from termvisor.daemon.jobs.job_secrets import JobSecrets, find_extractor
 from termvisor.daemon.jobs.retention import JobRetention
-from termvisor.daemon.jobs.terminals import TmuxTerminals
+from termvisor.daemon.jobs.terminals import LiveTerminals
 from termvisor.errors import BadRequest, ObjectNotFound, StorageError
 from termvisor.jobs.extractors import Extractor
 from termvisor.jobs.host import LocalJobHost
@@ -56,10 +57,10 @@ class JobService:
 
     def __init__(self, components: Components, find_server: Callable[[str], Awaitable[ServerWatcher]]):
         self._components, self._store, self._clock = components, components.store, components.clock
-        tmux = TmuxTerminals(components, find_server)
+        terminals = LiveTerminals(components, find_server)
         self.host = LocalJobHost(
             components.paths.job_dir,
-            {"tmux": tmux, "session": tmux, "pty": tmux},
+            {"pty": terminals, "tmux": terminals, "session": terminals},
             components.settings.jobs_linger,
         )
         self.runner = JobRunner(
@@ -83,6 +84,12 @@ class JobService:
             group.create_task(self.secrets.run())
             group.create_task(self._apply_retention())
             await self.runner.run()
+
+    async def close(self) -> None:
+        """Leave running jobs to themselves; the private server goes with the last of them."""
+        backend = self._components.server_supervisor.backends.get("tmux")
+        if isinstance(backend, JobWindows):
+            await backend.release_job_server()
 
     async def _apply_retention(self) -> None:
         while True:

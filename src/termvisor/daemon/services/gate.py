@@ -17,7 +17,7 @@ from termvisor.bus import Subscription
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.clock import Clock
 from termvisor.errors import NeedsApproval, Refused, StaleSnapshot, VisorError
-from termvisor.model.action.action import Action, Actor, AnswerAgent, Release, Reserve
+from termvisor.model.action.action import Action, Actor, AnswerAgent, Release, Reserve, Spawn
 from termvisor.model.action.approval import Approval, ApprovalAnswer, Permit, PermitGrant, Reservation, Verdict
 from termvisor.model.action.audit import AuditEntry, AuditFilter, ChainBreak, HashChainEntry
 from termvisor.model.action.outcome import Outcome
@@ -51,8 +51,8 @@ class GateComponents(Struct):
     clock: Clock
     panes: PaneAccess
     permission_broker: PermissionBroker
-    find_server: Callable[[str], Awaitable[ServerWatcher]] | None = None
-    """Return the watcher of a tmux server by its socket, or of the only one."""
+    find_server: Callable[[Spawn], Awaitable[ServerWatcher]] | None = None
+    """Return the watcher of the server that an action names, or of the only one."""
 
 
 class GateService:

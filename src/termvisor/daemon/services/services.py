@@ -19,7 +19,7 @@ from termvisor.daemon.services.panes import PaneService
 from termvisor.daemon.services.updates import LiveUpdates
 from termvisor.daemon.workflows.workflow_service import WorkflowService
 from termvisor.errors import Unavailable
-from termvisor.model.action.action import Actor, RunProgram
+from termvisor.model.action.action import Actor, RunProgram, Spawn
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.ops.api.services import Services
@@ -88,7 +88,7 @@ class DaemonServices(Services):
         find_server = self.gate_components.find_server
         if find_server is None:
             raise Unavailable("no tmux server can be found")
-        return await find_server(socket)
+        return await find_server(Spawn(where="window", server=socket))
 
     def _find_policy_problem(self) -> str:
         # Without a file there is nothing to read, and the gate is not built for it.
