@@ -21,7 +21,7 @@ from tests.live.conftest import run_compiled_instance
 from tests.live.polling import wait_until
 from tests.live.robot_call import call_robot
 
-PLACES = ("tmux",)
+PLACES = ("pty", "tmux")
 _KINDS = ["run_job", "send_job_input", "stop_job", "send_keys", "export_unredacted", "write_file"]
 _KINDS += ["prune_data", "update_records"]
 _POLICY = f"""

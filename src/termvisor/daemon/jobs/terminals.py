@@ -1,7 +1,6 @@
 """Open the terminals of jobs: own PTYs, windows on the private server, windows in a session of the user."""
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol, runtime_checkable
 
 from termvisor.backends.job_windows import JobWindows
 from termvisor.capture.server_watcher import ServerWatcher
@@ -11,6 +10,7 @@ from termvisor.jobs.host import OpenedTerminal
 from termvisor.model.action.action import Spawn
 from termvisor.model.ids import JobId, PaneId
 from termvisor.model.job import JobSpec
+from termvisor.model.terminal.target import LOCAL
 
 WINDOW_PREFIX = "auto:"
 """Begins the name of every window of a job."""
@@ -18,13 +18,6 @@ _WINDOW_BACKEND, _PTY_BACKEND = "tmux", "pty"
 _SERVER_TIMEOUT_S = 10.0
 _CAPTURE_TIMEOUT_S = 20.0
 _POLL_INTERVAL_S = 0.01
-
-
-@runtime_checkable
-class StartableHost(Protocol):
-    """A backend whose server is started with its first program."""
-
-    async def start_host(self) -> None: ...
 
 
 class LiveTerminals:
@@ -50,14 +43,17 @@ class LiveTerminals:
         return OpenedTerminal(server=watcher.key.label, mux_pane=pane, pid=pid)
 
     async def _open_pty(self, name: str, spec: JobSpec, command: tuple[str, ...]) -> OpenedTerminal:
-        backend = self._components.server_supervisor.backends.get(_PTY_BACKEND)
-        if not isinstance(backend, StartableHost):
+        supervisor = self._components.server_supervisor
+        if _PTY_BACKEND not in supervisor.backends:
             raise Unavailable("own PTYs are not available here", hint="Choose another place: `--place tmux`.")
-        await backend.start_host()
-        watcher = await self._wait_for_backend(_PTY_BACKEND)
-        control = watcher.backend.build_control(watcher.server)
+        try:
+            watcher = await supervisor.start_server(_PTY_BACKEND, LOCAL.name)
+        except TimeoutError as error:
+            raise Unavailable("the PTY host was started but is not watched yet") from error
+        if watcher is None:
+            raise Unavailable("the PTY host cannot be started here")
         spawn = Spawn(where="session", place=_PTY_BACKEND, command=command, name=name)
-        pane, pid = await control.open_pane(spawn, None)
+        pane, pid = await watcher.backend.build_control(watcher.server).open_pane(spawn, None)
         watcher.request_listing()
         return OpenedTerminal(server=watcher.key.label, mux_pane=pane, pid=pid)
 
@@ -83,9 +79,6 @@ class LiveTerminals:
 
     async def _wait_for_watcher(self, address: str) -> ServerWatcher:
         return await self._wait_for(lambda watcher: watcher.key.address == address, "the tmux server for jobs")
-
-    async def _wait_for_backend(self, name: str) -> ServerWatcher:
-        return await self._wait_for(lambda watcher: watcher.backend.name == name, "the PTY host")
 
     async def _wait_for(self, is_wanted: Callable[[ServerWatcher], bool], what: str) -> ServerWatcher:
         # A new server is found by the next scan.
