@@ -65,12 +65,15 @@ class JobHost(Protocol):
     async def read_progress(self, job: Job) -> JobProgress:
         """Return how far the job is, from what its wrapper recorded and whether it is alive."""
 
-    async def acknowledge(self, job: JobId) -> None:
-        """Let the wrapper exit, because all output of the job is recorded."""
+    async def acknowledge(self, job: Job) -> None:
+        """Let the terminal close and remove what was kept of the job: its end and all its output are stored."""
+
+    async def is_drained(self, job: Job) -> bool:
+        """Return True if all that an ended job printed is recorded, whether or not its terminal is still open."""
 
 
-class LocalJobHost:
-    """Runs jobs in terminals of this machine; ``linger`` is how long a wrapper waits to be acknowledged."""
+class WrapperJobHost:
+    """Runs jobs through our wrapper in any terminal; ``linger`` is how long it waits to be acknowledged."""
 
     def __init__(self, folder: str, terminals: dict[JobPlace, JobTerminals], linger: float):
         self._folder, self._terminals, self._linger = folder, terminals, linger
@@ -120,8 +123,13 @@ class LocalJobHost:
         is_other_boot = job.boot not in ("", "-", read_boot_id())
         return JobProgress(state="lost", loss="rebooted" if is_other_boot else loss)
 
-    async def acknowledge(self, job: JobId) -> None:
-        self.get_folder(job).acknowledge()
+    async def acknowledge(self, job: Job) -> None:
+        self.get_folder(job.id).acknowledge()
+        self.forget(job.id)
+
+    async def is_drained(self, job: Job) -> bool:
+        # Its mark tells, which comes behind all output.
+        return False
 
     def forget(self, job: JobId) -> None:
         """Remove the files of a job that has ended."""

@@ -107,14 +107,17 @@ class JobFolder:
             start = at + len(wrapper.MARK_PREFIX)
             stop = data.find(wrapper.MARK_END, start)
             words, _, mac = data[start:stop].rpartition(b";")
-            if stop >= 0 and mac.decode("ascii", "replace") == self._sign(words):
+            if stop >= 0 and mac and mac.decode("ascii", "replace") == self._sign(words):
                 return at, stop + len(wrapper.MARK_END)
             at = data.find(wrapper.MARK_PREFIX, start)
         return None
 
     def _sign(self, words: bytes) -> str:
         is_own = words.startswith(str(self.job).encode() + b";")
-        return wrapper.compute_mac(self._read_key(), b"end " + words) if is_own else ""
+        try:
+            return wrapper.compute_mac(self._read_key(), b"end " + words) if is_own else ""
+        except OSError:  # no wrapper, or its folder was removed
+            return ""
 
     def close(self) -> None:
         if self._go >= 0:

@@ -130,6 +130,8 @@ class JobWatch:
                 size, quiet_since = measured, now
             elif found.is_closed or now - quiet_since >= _QUIET_BEFORE_GIVING_UP_S:
                 return size
+            elif await self._host.is_drained(self.job):
+                return await self._output.measure(self.job.pane)
             position = found.position
             await self._clock.sleep(_MARK_POLL_S)
 

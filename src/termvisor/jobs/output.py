@@ -114,7 +114,8 @@ class JobOutput:
         spans: list[_EpochSpan] = []
         for epoch in await self._store.output.list_epochs(pane) if pane is not None else ():
             folder, start = f"{self._raw_dir}/{epoch.pane}/{epoch.id}", spans[-1].end if spans else 0
-            spans.append(_EpochSpan(folder, start, start + _measure_epoch(epoch, folder), epoch.closed_at is not None))
+            size, is_closed = _measure_epoch(epoch, folder)
+            spans.append(_EpochSpan(folder, start, start + size, is_closed))
         return spans
 
     def _read_pieces(self, spans: list["_EpochSpan"], cursor: int, limit: int) -> tuple[list[OutputPiece], int, bool]:
@@ -161,11 +162,14 @@ class _EpochSpan(Struct, frozen=True):
     is_closed: bool
 
 
-def _measure_epoch(epoch: Epoch, folder: str) -> int:
+def _measure_epoch(epoch: Epoch, folder: str) -> tuple[int, bool]:
+    """Return the size of an epoch, and whether its stream has ended."""
     if epoch.size is not None:
-        return epoch.size
+        return epoch.size, True
     with closing(SegmentReader(folder)) as reader:
-        return reader.read_size()
+        # In this order: what is written in between is behind the size.
+        is_closed = reader.read_end() is not None
+        return reader.read_size(), is_closed
 
 
 def _find_mark_start(data: bytes, folder: JobFolder) -> int:

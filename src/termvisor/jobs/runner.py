@@ -14,14 +14,14 @@ from termvisor.bus import Bus
 from termvisor.capture.event_log import EventLog
 from termvisor.clock import NS, Clock
 from termvisor.errors import NotFound, ObjectNotFound, VisorError
-from termvisor.jobs.host import JobProgress, LocalJobHost
+from termvisor.jobs.host import JobHost, JobProgress, WrapperJobHost
 from termvisor.jobs.job_folder import list_job_ids
 from termvisor.jobs.job_watch import JobLook, JobWatch
 from termvisor.jobs.output import JobOutput
 from termvisor.jobs.stop import stop_processes
 from termvisor.log import get_logger
 from termvisor.model.ids import JobId, PaneId
-from termvisor.model.job import Job, JobSpec, JobWait
+from termvisor.model.job import Job, JobPlace, JobSpec, JobWait
 from termvisor.redaction import redact
 from termvisor.store import Store
 from termvisor.system.inotify import CHANGE_EVENTS, FolderChange, FolderWatch, Inotify
@@ -40,14 +40,16 @@ class JobRunner:
         store: Store,
         event_log: EventLog,
         clock: Clock,
-        host: LocalJobHost,
+        hosts: Callable[[JobPlace, bool], JobHost],
+        wrappers: WrapperJobHost,
         folder: str,
         raw_dir: str,
         read_last_line: Callable[[PaneId], str],
     ):
-        self._store, self._event_log, self._clock, self._host, self._folder = store, event_log, clock, host, folder
+        self._store, self._event_log, self._clock, self._folder = store, event_log, clock, folder
+        self._get_host, self._wrappers = hosts, wrappers
         self._read_last_line = read_last_line
-        self.output = JobOutput(store, raw_dir, host.get_folder)
+        self.output = JobOutput(store, raw_dir, wrappers.get_folder)
         self.updates: Bus[Job] = Bus()
         self._watches: dict[JobId, JobWatch] = {}
         self._watch_by_pane: dict[PaneId, JobWatch] = {}
@@ -105,7 +107,7 @@ class JobRunner:
         )
         self._own_jobs.add(job.id)
         try:
-            prepared = await self._host.prepare(job.id, spec)
+            prepared = await self._find_host(job).prepare(job.id, spec)
         except BaseException as error:
             why = error.code if isinstance(error, VisorError) else "interrupted"
             await self._save(job, state="lost", why=why, finished_at=self._clock.now())
@@ -122,7 +124,7 @@ class JobRunner:
         )
         self._specs[job.id] = spec
         self.watch_job(job, spec)
-        await self._host.begin(job.id)
+        await self._find_host(job).begin(job.id)
         return job
 
     async def _resume(self, job: Job) -> None:
@@ -130,18 +132,21 @@ class JobRunner:
         if job.pane is None:
             # That daemon was killed before the terminal was known; its wrapper gives up by itself.
             await self._save(job, state="lost", why="never_begun", finished_at=self._clock.now())
-            self._host.forget(job.id)
+            self._wrappers.forget(job.id)
             return
         self.watch_job(job)
         # Repeating it does nothing, and without it a job that was about to begin never would.
-        await self._host.begin(job.id)
+        await self._find_host(job).begin(job.id)
+
+    def _find_host(self, job: Job) -> JobHost:
+        return self._get_host(job.place, job.has_wrapper)
 
     def watch_job(self, job: Job, spec: JobSpec | None = None) -> None:
         """Watch a job until it ends; without ``spec``, an earlier daemon started it."""
         pane = job.pane
         watch = JobWatch(
             job,
-            host=self._host,
+            host=self._find_host(job),
             output=self.output,
             clock=self._clock,
             spec=spec,
@@ -161,6 +166,12 @@ class JobRunner:
         """Wake the watch of a job whose terminal printed something."""
         if (watch := self._watch_by_pane.get(pane)) is not None:
             watch.note_output()
+
+    def note_program(self, pid: int) -> None:
+        """Look at the job of a program that changed."""
+        for watch in self._watches.values():
+            if watch.job.pid == pid:
+                watch.note_change()
 
     def find_watch(self, pane: PaneId) -> JobWatch | None:
         return self._watch_by_pane.get(pane)
@@ -191,9 +202,11 @@ class JobRunner:
         def note_change(_change: FolderChange) -> None:
             watch.note_change()
 
-        if self._inotify is not None:
+        if self._inotify is not None and watch.job.has_wrapper:
             with suppress(OSError):  # no watches left, or the folder was removed: the looks find the end
-                return self._inotify.watch_folder(self._host.get_folder(watch.job.id).path, CHANGE_EVENTS, note_change)
+                return self._inotify.watch_folder(
+                    self._wrappers.get_folder(watch.job.id).path, CHANGE_EVENTS, note_change
+                )
         return None
 
     def _find_deadline(self, watch: JobWatch) -> float | None:
@@ -256,8 +269,7 @@ class JobRunner:
             why=watch.stop_cause,
         )
         # Only now: a wrapper that exits closes the terminal.
-        await self._host.acknowledge(job.id)
-        self._host.forget(job.id)
+        await self._find_host(job).acknowledge(job)
         await self._retry(watch, job)
 
     async def _lose(self, watch: JobWatch, progress: JobProgress) -> None:
@@ -266,7 +278,7 @@ class JobRunner:
         watch.job = await self._save(
             watch.job, state="lost", evidence="", prompt="", why=why, end_offset=size, finished_at=self._clock.now()
         )
-        self._host.forget(watch.job.id)
+        await self._find_host(watch.job).acknowledge(watch.job)
         self._specs.pop(watch.job.id, None)
 
     async def _retry(self, watch: JobWatch, job: Job) -> None:
@@ -302,7 +314,7 @@ class JobRunner:
         if watch is None:
             raise NotFound(f"job {job_id} is not running")
         watch.job = await self._save(watch.job, is_detached=True, state="lost", why="detached")
-        self._host.forget(job_id)
+        self._wrappers.forget(job_id)
         watch.note_change()
         return watch.job
 
@@ -312,7 +324,7 @@ class JobRunner:
         for job_id in list_job_ids(self._folder):
             job = await self._store.jobs.find(job_id)
             if job_id not in self._watches and (job is None or job.is_over):
-                self._host.forget(job_id)
+                self._wrappers.forget(job_id)
                 removed += 1
         return removed
 

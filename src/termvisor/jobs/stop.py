@@ -22,13 +22,13 @@ async def stop_processes(job: Job, clock: Clock, updates: Subscription[Job], not
     for name, seconds in _STEPS:
         foreground = find_foreground(job.pid) if _is_alive(job) else None
         # The wrapper itself must stay to record the end; it is in the foreground before and after the command.
-        if foreground is not None and not foreground.is_pane_process:
+        if foreground is not None and not (foreground.is_pane_process and job.has_wrapper):
             _send_to_group(foreground.group, name)
         if await _wait_for_end(clock, updates, seconds, note):
             return
     for name, seconds in _SESSION_STEPS:
         for process in list_processes():
-            if process.session_id == job.pid and process.pid != job.pid:
+            if process.session_id == job.pid and not (process.pid == job.pid and job.has_wrapper):
                 _send_to_process(process.pid, name)
         if await _wait_for_end(clock, updates, seconds, note):
             return

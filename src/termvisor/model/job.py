@@ -113,6 +113,11 @@ class Job(Struct, frozen=True, kw_only=True):
     correlation: str = ""
 
     @property
+    def has_wrapper(self) -> bool:
+        """Return True if a process of ours runs the command; an own PTY needs one only for the shell afterwards."""
+        return self.place != "pty" or self.is_interactive
+
+    @property
     def is_over(self) -> bool:
         return self.state in ENDED_STATES
 

@@ -21,8 +21,9 @@ from termvisor.daemon.jobs.retention import JobRetention
 from termvisor.daemon.jobs.terminals import LiveTerminals
 from termvisor.errors import BadRequest, ObjectNotFound, StorageError
 from termvisor.jobs.extractors import Extractor
-from termvisor.jobs.host import LocalJobHost
+from termvisor.jobs.host import WrapperJobHost
 from termvisor.jobs.output import HarvestedBytes
+from termvisor.jobs.program_host import ProgramJobHost
 from termvisor.jobs.runner import JobRunner
 from termvisor.log import get_logger
 from termvisor.model.action.action import RunJob, StopJob
@@ -57,17 +58,21 @@ class JobService:
 
     def __init__(self, components: Components, find_server: Callable[[str], Awaitable[ServerWatcher]]):
         self._components, self._store, self._clock = components, components.store, components.clock
-        terminals = LiveTerminals(components, find_server)
-        self.host = LocalJobHost(
+        self._terminals = terminals = LiveTerminals(components, find_server)
+        self._wrappers = WrapperJobHost(
             components.paths.job_dir,
             {"pty": terminals, "tmux": terminals, "session": terminals},
             components.settings.jobs_linger,
+        )
+        self._programs = ProgramJobHost(
+            terminals.start_job_programs, terminals.find_job_programs, terminals.wait_for_pane
         )
         self.runner = JobRunner(
             store=components.store,
             event_log=components.event_log,
             clock=components.clock,
-            host=self.host,
+            hosts=lambda _place, has_wrapper: self._wrappers if has_wrapper else self._programs,
+            wrappers=self._wrappers,
             folder=components.paths.job_dir,
             raw_dir=components.paths.raw_dir,
             read_last_line=self._read_last_line,
@@ -79,6 +84,8 @@ class JobService:
     async def run(self) -> None:
         """Run until cancelled."""
         await self._components.server_supervisor.first_scan_done.wait()
+        if (programs := self._terminals.find_job_programs()) is not None:
+            programs.watch_job_programs(self.runner.note_program)
         async with asyncio.TaskGroup() as group:
             group.create_task(self._follow_output())
             group.create_task(self.secrets.run())

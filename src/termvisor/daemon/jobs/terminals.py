@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from termvisor.backends.job_windows import JobWindows
+from termvisor.backends.job_windows import JobPrograms, JobWindows
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.daemon.components import Components
 from termvisor.errors import Unavailable
@@ -30,7 +30,7 @@ class LiveTerminals:
         supervisor, name = self._components.server_supervisor, f"{WINDOW_PREFIX}{job}"
         await supervisor.first_scan_done.wait()
         if spec.place == "pty":
-            return await self._open_pty(name, spec, command)
+            return await self._open_pty(name, command)
         backend = supervisor.backends.get(_WINDOW_BACKEND)
         if not isinstance(backend, JobWindows):
             raise Unavailable("no backend opens windows for jobs")
@@ -42,8 +42,22 @@ class LiveTerminals:
         watcher.request_listing()
         return OpenedTerminal(server=watcher.key.label, mux_pane=pane, pid=pid)
 
-    async def _open_pty(self, name: str, spec: JobSpec, command: tuple[str, ...]) -> OpenedTerminal:
+    def find_job_programs(self) -> JobPrograms | None:
+        """Return the access to programs that need no wrapper; None if own PTYs are not available."""
+        backend = self._components.server_supervisor.backends.get(_PTY_BACKEND)
+        programs = getattr(backend, "jobs", None)
+        return programs if isinstance(programs, JobPrograms) else None
+
+    async def start_job_programs(self) -> tuple[JobPrograms, str]:
+        """Start the server of own PTYs; return the access to its programs and its label. Raises Unavailable."""
+        watcher, programs = await self._start_pty_server(), self.find_job_programs()
+        if programs is None:
+            raise Unavailable("own PTYs are not available here", hint="Choose another place: `--place tmux`.")
+        return programs, watcher.key.label
+
+    async def _start_pty_server(self) -> ServerWatcher:
         supervisor = self._components.server_supervisor
+        await supervisor.first_scan_done.wait()
         if _PTY_BACKEND not in supervisor.backends:
             raise Unavailable("own PTYs are not available here", hint="Choose another place: `--place tmux`.")
         try:
@@ -52,15 +66,25 @@ class LiveTerminals:
             raise Unavailable("the PTY host was started but is not watched yet") from error
         if watcher is None:
             raise Unavailable("the PTY host cannot be started here")
+        return watcher
+
+    async def _open_pty(self, name: str, command: tuple[str, ...]) -> OpenedTerminal:
+        watcher = await self._start_pty_server()
         spawn = Spawn(where="session", place=_PTY_BACKEND, command=command, name=name)
         pane, pid = await watcher.backend.build_control(watcher.server).open_pane(spawn, None)
         watcher.request_listing()
         return OpenedTerminal(server=watcher.key.label, mux_pane=pane, pid=pid)
 
     async def wait_until_captured(self, terminal: OpenedTerminal) -> PaneId | None:
+        return await self.wait_for_pane(terminal, lambda: self._find_captured(terminal))
+
+    async def wait_for_pane(self, terminal: OpenedTerminal, find_pane: Callable[[], PaneId | None]) -> PaneId | None:
+        """Have the terminal's server listed until ``find_pane`` finds its pane; None after a timeout."""
         clock, until = self._components.clock, self._components.clock.monotonic() + _CAPTURE_TIMEOUT_S
+        if (watcher := self._find_watcher(lambda one: one.key.label == terminal.server)) is not None:
+            watcher.request_listing()
         while clock.monotonic() < until:
-            if (pane := self._find_captured(terminal)) is not None:
+            if (pane := find_pane()) is not None:
                 return pane
             await clock.sleep(_POLL_INTERVAL_S)
         return None
