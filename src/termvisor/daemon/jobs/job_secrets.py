@@ -23,6 +23,7 @@ from termvisor.model.ids import JobId
 from termvisor.model.job import ExtractedValues, Job
 from termvisor.redaction import register_secret
 from termvisor.redaction.known_values import use_pattern
+from termvisor.system.files import make_private_folder
 
 _SCRUB_DELAY_S = 1.0
 _READ_BYTES = 1 << 20
@@ -44,6 +45,8 @@ class JobSecrets:
         self.vault = SecretVault()
         self._held: dict[JobId, HeldSecrets] = {}
         self._due: set[JobId] = set()
+        self._extracted: set[JobId] = set()
+        """Jobs whose secret values were handed out, and must not be kept once more."""
         self._wake = asyncio.Event()
 
     def mask_patterns(self, patterns: tuple[str, ...]) -> ExitStack:
@@ -92,7 +95,8 @@ class JobSecrets:
         patterns = held.patterns if held else ()
         if job.is_over and job.extractor and (extractor := load_extractors().get(job.extractor)):
             patterns = (*patterns, *extractor.redactors)
-            await self._keep_extracted(job, extractor)
+            if job_id not in self._extracted:
+                await self._keep_extracted(job, extractor)
         found = 0
         for epoch in await self._store.output.list_epochs(job.pane):
             folder = f"{self._paths.raw_dir}/{epoch.pane}/{epoch.id}"
@@ -111,6 +115,7 @@ class JobSecrets:
             register_secret(value)
         if secrets and secret_file:
             _write_private(secret_file, secrets)
+            self._extracted.add(job.id)
             self._held.setdefault(job.id, HeldSecrets([], (), ExitStack())).values.extend(secrets.values())
             with suppress(FileNotFoundError):  # the job has not ended
                 os.unlink(self._build_kept_path(job.id))
@@ -125,6 +130,7 @@ class JobSecrets:
         if secrets and not os.path.exists(self._build_kept_path(job.id)):
             for value in secrets.values():
                 register_secret(value)
+            make_private_folder(self._paths.job_dir)
             _write_private(self._build_kept_path(job.id), secrets)
 
     async def _read_text(self, job: Job) -> str:

@@ -199,7 +199,8 @@ class _CommandReply:
     def _insert_input_text(self, args: Struct) -> Struct:
         if self._context.input_text is not None:
             args = text_input.insert_text(args, self._context.input_text, self._context.input_error)
-        self._editable_text = getattr(args, "text", "")
+        # A secret is neither shown nor edited when approval is required.
+        self._editable_text = "" if getattr(args, "secret", False) else getattr(args, "text", "")
         return args
 
     def render_error(self, error: VisorError) -> tuple[bytes | int, ...]:
