@@ -1479,6 +1479,8 @@ export interface GetTextArgs {
   numbers?: boolean;
   /** Keep colours: the last lines as tmux shows them, because stored text has none. */
   escapes?: boolean;
+  /** Print lines as they are completed, until the pane closes. */
+  follow?: boolean;
   /** Require this agent process: `runtime` of `visor status` and events. */
   if_runtime?: number | null;
   /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
@@ -1508,7 +1510,7 @@ export interface HandlingItem {
 /** Consecutive output from ``start`` to ``cursor``. ``is_incomplete``: bytes before ``start`` were deleted. */
 export interface HarvestPage {
   job: number;
-  mode: "lines" | "raw";
+  mode: "jsonl" | "lines" | "raw";
   start: number;
   cursor: number;
   lines?: Array<TextLineItem>;

@@ -15,6 +15,7 @@ from termvisor.ops.api.services import Services
 from termvisor.ops.history._raw_redaction import RawOutputRedactor
 from termvisor.redaction import Redactor
 
+OutputMode = Literal["lines", "raw", "jsonl"]
 PAGE_BYTES = 1 << 20
 _FOLLOW_INTERVAL_S = 1.0
 
@@ -31,7 +32,7 @@ class HarvestPage(Struct, frozen=True, kw_only=True):
     """Consecutive output from ``start`` to ``cursor``. ``is_incomplete``: bytes before ``start`` were deleted."""
 
     job: int
-    mode: Literal["lines", "raw"]
+    mode: OutputMode
     start: int
     cursor: int
     lines: tuple[TextLineItem, ...] = ()
@@ -46,14 +47,14 @@ class HarvestPage(Struct, frozen=True, kw_only=True):
 class HarvestReader:
     """Reads one job page by page; the redactor keeps its state between pages."""
 
-    def __init__(self, services: Services, job: Job, cursor: int, *, is_raw: bool, is_unredacted: bool = False):
-        self._services, self.job, self._is_raw, self._is_unredacted = services, job, is_raw, is_unredacted
+    def __init__(self, services: Services, job: Job, cursor: int, mode: OutputMode, *, is_unredacted: bool = False):
+        self._services, self.job, self._mode, self._is_unredacted = services, job, mode, is_unredacted
         self.cursor = cursor
         self._redactor, self._raw_redactor = Redactor(), RawOutputRedactor()
 
     async def read_page(self, limit: int = PAGE_BYTES, max_lines: int | None = None) -> HarvestPage:
         found = await self._services.jobs.read_output(self.job, self.cursor, limit)
-        page = self._build_raw_page(found) if self._is_raw else self._build_line_page(found, max_lines)
+        page = self._build_raw_page(found) if self._mode == "raw" else self._build_line_page(found, max_lines)
         self.cursor = page.cursor
         return page
 
@@ -61,7 +62,7 @@ class HarvestReader:
         data = found.data if self._is_unredacted else self._raw_redactor.feed(found.data)
         if not (found.has_more or self._is_unredacted):
             data += self._raw_redactor.finish()
-        return self._build_page(found, "raw", found.cursor, data=data)
+        return self._build_page(found, found.cursor, data=data)
 
     def _build_line_page(self, found: HarvestedBytes, max_lines: int | None) -> HarvestPage:
         lines = split_lines(found.pieces, found.start, is_over=found.is_over, redactor=self._redactor)
@@ -70,16 +71,14 @@ class HarvestReader:
             cursor, items, has_more = items[max_lines].offset, items[:max_lines], True
         pending = "" if has_more else lines.pending
         return self._build_page(
-            found, "lines", cursor, lines=tuple(map(build_line_item, items)), pending=pending, has_more=has_more
+            found, cursor, lines=tuple(map(build_line_item, items)), pending=pending, has_more=has_more
         )
 
-    def _build_page(
-        self, found: HarvestedBytes, mode: Literal["lines", "raw"], cursor: int, **fields: object
-    ) -> HarvestPage:
+    def _build_page(self, found: HarvestedBytes, cursor: int, **fields: object) -> HarvestPage:
         has_more = bool(fields.pop("has_more", found.has_more))
         return HarvestPage(
             job=self.job.id,
-            mode=mode,
+            mode=self._mode,
             start=found.start,
             cursor=cursor,
             has_more=has_more,

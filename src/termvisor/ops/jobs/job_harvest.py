@@ -5,10 +5,12 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from termvisor.errors import BadRequest
 from termvisor.model.action.action import Action, ExportUnredacted
+from termvisor.ops.api.envelope import encode_json_line
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
-from termvisor.ops.jobs._harvest import PAGE_BYTES, HarvestPage, HarvestReader
+from termvisor.ops.jobs._harvest import PAGE_BYTES, HarvestPage, HarvestReader, OutputMode
 from termvisor.ops.jobs._job_item import JobReference, resolve_job
 from termvisor.ops.render.text import RenderOptions, sanitize, sanitize_lines
 from termvisor.redaction import redact
@@ -44,7 +46,10 @@ async def follow(services: Services, args: JobHarvestArgs) -> AsyncGenerator[Har
 async def _open_reader(services: Services, args: JobHarvestArgs) -> HarvestReader:
     job = await resolve_job(services, args.job)
     cursor = job.cursor if args.new else args.cursor or 0
-    return HarvestReader(services, job, cursor, is_raw=args.raw, is_unredacted=args.raw and args.unredacted)
+    if args.raw and args.jsonl:
+        raise BadRequest("--raw and --jsonl exclude each other")
+    mode: OutputMode = "raw" if args.raw else "jsonl" if args.jsonl else "lines"
+    return HarvestReader(services, job, cursor, mode, is_unredacted=args.raw and args.unredacted)
 
 
 def _list_changes(_services: Services, args: JobHarvestArgs) -> tuple[Action, ...]:
@@ -55,6 +60,8 @@ def render_text(result: HarvestPage, options: RenderOptions) -> str | bytes:
     if result.data is not None:
         # A terminal would execute the escape sequences of the program.
         return sanitize_lines(result.data.decode("utf-8", "replace")).encode() if options.is_terminal else result.data
+    if result.mode == "jsonl":
+        return b"".join(map(encode_json_line, result.lines))
     note = "[earlier output was deleted]\n" if result.is_incomplete and not options.is_quiet else ""
     # As bytes, because blank lines are part of the output.
     text = "".join(f"{sanitize(redact(line.text))}\n" for line in result.lines)
@@ -75,6 +82,7 @@ ended. `--raw` returns bytes: in JSON as base64, on the command line as they are
 each line, with `at`, `offset` and `text`.""",
     run=run,
     follow=follow,
+    shows_pane_text=True,
     render_text=render_text,
     is_verbatim=True,
     is_live=True,
