@@ -85,7 +85,6 @@ async def open_services(paths: Paths, settings: Settings) -> AsyncIterator[Daemo
             try:
                 yield services
             finally:
-                await services.jobs.close()
                 # Order matters: stop capture, store what was captured, then stop the tasks that store it.
                 await _stop_capture(services, components, supervisor_task)
                 await _wait_or_abandon(group.create_task(components.pipeline.wait_settled()), components)
@@ -220,6 +219,7 @@ def _find_pane_location(supervisor: ServerSupervisor, pane: PaneId) -> tuple[Pan
 
 async def _stop_capture(services: DaemonServices, components: Components, supervisor_task: asyncio.Task[None]) -> None:
     """Stop watching servers, then stop the recorder or hand it to the next daemon."""
+    await services.jobs.close()
     components.server_supervisor.stop(keep_pipes=services.keeps_recorder)
     await _wait_or_abandon(supervisor_task, components)
     # A full disk must not keep the daemon from stopping; what is not stored is still in the raw logs.

@@ -89,22 +89,7 @@ class JobRunner:
         self, spec: JobSpec, *, command: str, correlation: str, attempt: int = 1, retry_of: JobId | None = None
     ) -> Job:
         """Start a job and return it once its command runs. Raises VisorError; the job is then stored as lost."""
-        job = await self._store.jobs.add(
-            Job(
-                id=JobId(0),
-                name=redact(spec.name),
-                command=redact(command)[:_MAX_COMMAND_CHARS],
-                place=spec.place,
-                session=spec.session,
-                timeout=spec.timeout,
-                attempt=attempt,
-                retry_of=retry_of,
-                is_interactive=spec.is_interactive,
-                extractor=spec.extractor,
-                created_at=self._clock.now(),
-                correlation=correlation,
-            )
-        )
+        job = await self._store.jobs.add(self._build_job(spec, command, correlation, attempt, retry_of))
         self._own_jobs.add(job.id)
         try:
             prepared = await self._find_host(job).prepare(job.id, spec)
@@ -126,6 +111,22 @@ class JobRunner:
         self.watch_job(job, spec)
         await self._find_host(job).begin(job.id)
         return job
+
+    def _build_job(self, spec: JobSpec, command: str, correlation: str, attempt: int, retry_of: JobId | None) -> Job:
+        return Job(
+            id=JobId(0),
+            name=redact(spec.name),
+            command=redact(command)[:_MAX_COMMAND_CHARS],
+            place=spec.place,
+            session=spec.session,
+            timeout=spec.timeout,
+            attempt=attempt,
+            retry_of=retry_of,
+            is_interactive=spec.is_interactive,
+            extractor=spec.extractor,
+            created_at=self._clock.now(),
+            correlation=correlation,
+        )
 
     async def _resume(self, job: Job) -> None:
         """Watch a job that an earlier daemon left."""
