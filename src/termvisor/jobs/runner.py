@@ -187,17 +187,23 @@ class JobRunner:
     async def _run_watch(self, watch: JobWatch) -> None:
         folder_watch = self._watch_folder(watch)
         try:
-            while not await self._take_look(watch):
+            while not await self._try_look(watch):
                 await watch.wait_for_look(self._find_deadline(watch))
-        except VisorError as error:
-            # The store or the log cannot be read now: the job itself is unharmed, and the next daemon resumes it.
-            log.error("job %d is no longer watched: %s", watch.job.id, error)
         finally:
             if folder_watch is not None and self._inotify is not None:
                 self._inotify.unwatch_folder(folder_watch)
             self._watches.pop(watch.job.id, None)
             if watch.job.pane is not None:
                 self._watch_by_pane.pop(watch.job.pane, None)
+
+    async def _try_look(self, watch: JobWatch) -> bool:
+        """Look at a job; return True if it has ended. What fails now is tried again at the next look."""
+        try:
+            return await self._take_look(watch)
+        except (VisorError, OSError) as error:
+            # A full disk, a log that cannot be read, a host that restarts: the job itself is unharmed.
+            log.error("job %d cannot be looked at: %s", watch.job.id, error)
+            return False
 
     def _watch_folder(self, watch: JobWatch) -> FolderWatch | None:
         def note_change(_change: FolderChange) -> None:

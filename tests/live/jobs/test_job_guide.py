@@ -31,7 +31,7 @@ def test_every_command_of_the_guide_works(own_jobs, tmp_path):
     assert len(commands) == 16
     for command in commands:
         done = subprocess.run(
-            ["bash", "-c", command], env=env, cwd=tmp_path, capture_output=True, text=True, check=False
+            ["bash", "-c", command], env=env, cwd=tmp_path, capture_output=True, text=True, timeout=20, check=False
         )
         status = next((status for start, status in STATUSES.items() if command.startswith(start)), 0)
         assert done.returncode == status, (command, done.stdout, done.stderr)
