@@ -16,21 +16,26 @@ from tests.live.polling import wait_until
 COUNT = "for n in 1 2 3 4 5 6; do echo line $n; read -r x; done; exit 7"
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_a_killed_daemon_loses_neither_output_nor_the_end(own_jobs, place):
+live = pytest.mark.live
+FULL_KILLS = [pytest.param(place, 5, marks=live) for place in PLACES]
+
+
+@pytest.mark.parametrize(("place", "kills"), [("pty", 1), *FULL_KILLS])
+def test_a_killed_daemon_loses_neither_output_nor_the_end(own_jobs, place, kills):
     job = own_jobs.run("--place", place, "--", "sh", "-c", COUNT)
-    for _ in range(5):
+    for _ in range(kills):
         assert own_jobs.wait(job)["state"] == "waiting_for_input"
         own_jobs.restart_killed_daemon()
         assert own_jobs.wait(job)["state"] == "waiting_for_input"
         assert own_jobs.send(job, "x")["status"] == "delivered"
-    own_jobs.wait(job)
-    own_jobs.send(job, "x")
+    for _ in range(6 - kills):
+        own_jobs.wait(job)
+        assert own_jobs.send(job, "x")["status"] == "delivered"
     assert own_jobs.wait(job, "--ended")["code"] == 7
     assert own_jobs.harvest(job) == "".join(f"line {n}\nx\n" for n in range(1, 7))
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", ["pty", pytest.param("tmux", marks=live)])
 def test_a_job_that_ends_without_a_daemon_is_known_to_the_next_one(own_jobs, place):
     job = own_jobs.run("--place", place, "--", "sh", "-c", "sleep 1; printf done; exit 9")
     wait_until(lambda: own_jobs.status(job)["state"] == "running")

@@ -83,7 +83,7 @@ def test_nothing_is_typed_into_a_job_that_works(jobs, place):
     assert jobs.call("job", "stop", str(job))["job"]["signal"] == 2
 
 
-@at_places
+@pytest.mark.parametrize("place", ["pty", pytest.param("tmux", marks=live)])
 def test_a_job_that_ignores_signals_is_killed_with_its_children(jobs, place):
     script = "trap '' INT TERM; sh -c 'trap \"\" INT TERM; sleep 1000' & echo up; while :; do sleep 1000; done"
     job = jobs.run("--place", place, "--", "sh", "-c", script)
