@@ -21,6 +21,8 @@ from termvisor.system.terminal_wait import TerminalWait, probe_terminal
 _MIN_DELAY_S, _MAX_DELAY_S = 0.1, 1.0
 _QUIET_BEFORE_GIVING_UP_S = 2.0
 """Seconds without new output after which the end mark of a finished job is no longer awaited."""
+_QUIET_IF_DRAINED_S = 0.5
+"""The same for a terminal that holds no output: what was just written to it may still be in a queue of the kernel."""
 _MARK_POLL_S = 0.005
 _MAX_PROMPT_CHARS = 200
 
@@ -128,10 +130,12 @@ class JobWatch:
             now, measured = self._clock.monotonic(), await self._output.measure(self.job.pane)
             if measured != size:
                 size, quiet_since = measured, now
-            elif found.is_closed or now - quiet_since >= _QUIET_BEFORE_GIVING_UP_S:
+            elif (
+                found.is_closed
+                or now - quiet_since >= _QUIET_BEFORE_GIVING_UP_S
+                or (now - quiet_since >= _QUIET_IF_DRAINED_S and await self._host.is_drained(self.job))
+            ):
                 return size
-            elif await self._host.is_drained(self.job):
-                return await self._output.measure(self.job.pane)
             position = found.position
             await self._clock.sleep(_MARK_POLL_S)
 

@@ -41,8 +41,11 @@ def test_a_thousand_jobs_are_right(own_jobs, place, record_property):
 @pytest.mark.timeout(600)
 def test_two_hundred_megabytes_are_harvested_exactly(own_jobs, place):
     count = 200 << 20
-    script = f"import sys; w = sys.stdout.buffer.write; [w(b'%015d\\n' % n) for n in range({count // 16})]"
-    job = own_jobs.run("--place", place, "--", "sh", "-c", f'stty -onlcr; exec "{sys.executable}" -Sc "$0"', script)
+    script = (
+        "import subprocess, sys; subprocess.run(['stty', '-onlcr'])\n"
+        f"for n in range({count // 16}): sys.stdout.buffer.write(b'%015d\\n' % n)"
+    )
+    job = own_jobs.run_python(script, "--place", place)
     assert own_jobs.wait(job, "--ended", timeout=400)["code"] == 0
     digest, cursor = hashlib.sha256(), 0
     path = f"{own_jobs.visor.paths.runtime_dir}/out"
