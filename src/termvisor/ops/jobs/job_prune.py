@@ -37,7 +37,7 @@ OP = Operation(
     summary="Delete old ended jobs now, and remove what is left of dead ones.",
     doc="""Applies the settings `jobs.retention` (days), `jobs.keep` (number) and `jobs.bytes` (size of their output),
 which the daemon also applies by itself. Jobs that have not ended are never deleted. Orphans are folders of jobs that
-are not stored, and windows `auto:<id>` whose program has ended. Text in the pane's history has its own retention.""",
+are not stored. Text in the pane's history has its own retention.""",
     run=run,
     render_text=render_text,
     effect="change",
