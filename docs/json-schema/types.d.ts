@@ -3707,6 +3707,13 @@ export interface TextLine {
   text?: string;
 }
 
+/** One line of output: when it was printed, the byte where it begins, and its text. */
+export interface TextLineItem {
+  at?: string;
+  offset: number;
+  text?: string;
+}
+
 /** The span, and optionally one pane. */
 export interface TimelineArgs {
   /** Start of the span: ISO 8601, today, or an age such as 10m. */
@@ -3734,11 +3741,6 @@ export interface TimelineSummary {
   panes: number;
   by_state?: Record<string, number>;
   is_complete?: boolean;
-/** One line of output: when it was printed, the byte where it begins, and its text. */
-export interface TextLineItem {
-  at?: string;
-  offset: number;
-  text?: string;
 }
 
 /** One line for tmux.conf. ``now`` is the current state; ``is_followed`` is null if that is unknown. */

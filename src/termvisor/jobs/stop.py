@@ -9,8 +9,7 @@ from termvisor.bus import Subscription, wait_for_update
 from termvisor.clock import Clock
 from termvisor.jobs.job_folder import is_wrapper_alive
 from termvisor.model.job import Job
-from termvisor.system.procfs import list_processes
-from termvisor.system.tty import find_foreground
+from termvisor.system.procfs import list_processes, read_stat
 
 _STEPS = (("INT", 2.0), ("TERM", 3.0), ("KILL", 1.0))
 """The signals for the foreground group, and how many seconds it gets after each."""
@@ -20,10 +19,14 @@ _SESSION_STEPS = (("TERM", 1.0), ("KILL", 3.0))
 async def stop_processes(job: Job, clock: Clock, updates: Subscription[Job], note: Callable[[], None]) -> None:
     """Signal the job until ``updates`` reports its end; ``note`` has it looked at."""
     for name, seconds in _STEPS:
-        foreground = find_foreground(job.pid) if _is_alive(job) else None
+        first = read_stat(job.pid) if _is_alive(job) else None
         # The wrapper itself must stay to record the end; it is in the foreground before and after the command.
-        if foreground is not None and not (foreground.is_pane_process and job.has_wrapper):
-            _send_to_group(foreground.group, name)
+        if (
+            first is not None
+            and first.foreground_group > 1
+            and not (first.group == first.foreground_group and job.has_wrapper)
+        ):
+            _send_to_group(first.foreground_group, name)
         if await _wait_for_end(clock, updates, seconds, note):
             return
     for name, seconds in _SESSION_STEPS:

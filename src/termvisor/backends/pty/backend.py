@@ -9,9 +9,8 @@ from termvisor.backends.pane_control import PaneControl
 from termvisor.backends.pane_source import PaneSource, ReportNews
 from termvisor.backends.pane_terminal import PaneTerminal
 from termvisor.backends.pty.host_client import PtyHostClient
-from termvisor.backends.pty.model_factory import build_model, is_screenless
 from termvisor.backends.pty.job_programs import PtyJobPrograms
-from termvisor.backends.pty.model_factory import build_model
+from termvisor.backends.pty.model_factory import build_model, is_screenless
 from termvisor.backends.pty.pane_control import PtyPaneControl
 from termvisor.backends.pty.pane_source import PtyServer
 from termvisor.backends.transport import Transport
