@@ -14,6 +14,7 @@ from tests.accuracy import version_accuracy
 from tests.bench import (
     hostile_floods,
     ingest_speed,
+    job_throughput,
     maintenance_cost,
     mcp_cost,
     output_latency,
@@ -42,6 +43,7 @@ BENCHMARKS = {
     "mcp": mcp_cost.measure_mcp_bridge,
     "prompt": prompt_cost.measure_prompt_cost,
     "sends": send_cost.measure_send_cost,
+    "jobs": job_throughput.measure_jobs,
     "rules": rule_scan_speed.measure_rule_scan,
     "overlap": overlap_speed.measure_overlap,
     "ingest": ingest_speed.measure_ingest,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from types import ModuleType
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -31,6 +31,10 @@ from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
 from termvisor.model.terminal.pane import InputState, PaneView
 from termvisor.model.terminal.screen import Screen
 from termvisor.terminal.input_area import locate_cursor
+
+if TYPE_CHECKING:
+    # A cycle of types only: typing into a job needs the snapshot of its pane.
+    from termvisor.actions.job_input import JobControl
 
 # Seconds after a key press during which a user counts as typing in the pane.
 HUMAN_TYPING_WINDOW_S = 3.0
@@ -299,6 +303,9 @@ class ActionRoutes(PaneAccess, Protocol):
 
     async def get_pane_opener(self, spawn: Spawn) -> PaneOpener:
         """Return the opener for the server that this action names, or for the only one. Raises ``NotFound``."""
+
+    def get_job_control(self) -> "JobControl":
+        """Return the control of jobs."""
 
     async def send_signal(self, snapshot: PaneSnapshot, name: SignalName) -> int:
         """Send a signal to the pane's foreground process group and return the group id. Raises ``StaleSnapshot``."""

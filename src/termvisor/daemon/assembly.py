@@ -115,6 +115,7 @@ def _list_background_jobs(
             open_approvals,
         ),
         services.workflows.run(),
+        services.jobs.run(),
         services.accounts.run(),
         components.active_rules.run(),
         EventNotifier(
@@ -218,6 +219,7 @@ def _find_pane_location(supervisor: ServerSupervisor, pane: PaneId) -> tuple[Pan
 
 async def _stop_capture(services: DaemonServices, components: Components, supervisor_task: asyncio.Task[None]) -> None:
     """Stop watching servers, then stop the recorder or hand it to the next daemon."""
+    await services.jobs.close()
     components.server_supervisor.stop(keep_pipes=services.keeps_recorder)
     await _wait_or_abandon(supervisor_task, components)
     # A full disk must not keep the daemon from stopping; what is not stored is still in the raw logs.

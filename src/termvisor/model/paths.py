@@ -103,5 +103,15 @@ class Paths(Struct, frozen=True):
         return f"{self.runtime_dir}/demo"
 
     @property
+    def job_socket(self) -> str:
+        """The socket of the private tmux server for jobs."""
+        return f"{self.runtime_dir}/jobs"
+
+    @property
+    def job_dir(self) -> str:
+        """The folder with one folder for each running job."""
+        return f"{self.data_dir}/jobs"
+
+    @property
     def render_socket(self) -> str:
         return f"{self.runtime_dir}/render"

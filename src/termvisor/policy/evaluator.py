@@ -15,7 +15,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from termvisor.model.action.action import Notify, Spawn, assess_risk
+from termvisor.model.action.action import Notify, RunJob, Spawn, assess_risk
 from termvisor.model.action.approval import PolicyAnswer, Verdict, VerdictReason, combine_reasons
 from termvisor.model.action.policy import DEFAULT_ALLOWED_RISKS, Policy, RateLimits
 from termvisor.policy import checks
@@ -126,7 +126,7 @@ def analyze_request(request: PolicyRequest) -> CommandAnalysis | None:
         analysis = analyze_command(text, request.scope, get_shell_name(request))
         return _add_blind_finding(analysis, text) if has_blind_enter(request) else analysis
     argv, action, scope = get_argv(request), request.action, resolve_scope(request)
-    variables = tuple(action.env) if isinstance(action, Spawn) else ()
+    variables = tuple(action.env) if isinstance(action, Spawn | RunJob) else ()
     if not argv and not variables:
         return None
     analysis = analyze_argv(argv, scope, variables)

@@ -49,6 +49,7 @@ _PREFIXES = {
     "events_": "events",
     "account_": "account",
     "attach_": "attach",
+    "jobs_": "jobs",
 }
 
 

@@ -9,6 +9,7 @@ from termvisor.backends.pane_control import PaneControl
 from termvisor.backends.pane_source import PaneSource, ReportNews
 from termvisor.backends.pane_terminal import PaneTerminal
 from termvisor.backends.pty.host_client import PtyHostClient
+from termvisor.backends.pty.job_programs import PtyJobPrograms
 from termvisor.backends.pty.model_factory import build_model, is_screenless
 from termvisor.backends.pty.pane_control import PtyPaneControl
 from termvisor.backends.pty.pane_source import PtyServer
@@ -37,6 +38,7 @@ class PtyBackend:
         self._build_renderer = dependencies.build_renderer
         self.client = PtyHostClient(dependencies.paths)
         """The connection to the host. Jobs and spawned panes share it."""
+        self.jobs = PtyJobPrograms(dependencies.paths, self.client)
         self._server: PtyServer | None = None
 
     def explain_unavailable(self) -> str:

@@ -8,6 +8,8 @@ from termvisor.backends.pane_control import PaneControl
 from termvisor.backends.pane_source import PaneExpected, PaneSource, ReportNews
 from termvisor.backends.pane_terminal import PaneTerminal
 from termvisor.backends.tmux.pane_control import TmuxPaneControl, build_spawn_command
+from termvisor.backends.tmux import job_windows
+from termvisor.backends.tmux.pane_control import TmuxPaneControl
 from termvisor.backends.tmux.pane_source import identify_server
 from termvisor.backends.tmux.plain_client import PlainClient
 from termvisor.backends.tmux.server_launch import start_server
@@ -21,6 +23,9 @@ from termvisor.backends.transport import Transport
 from termvisor.errors import InternalError, Unsupported
 from termvisor.model.action.action import Spawn
 from termvisor.model.ids import MuxPaneId
+from termvisor.errors import InternalError
+from termvisor.model.ids import MuxPaneId
+from termvisor.model.job import JobSpec
 from termvisor.model.terminal.pane import PaneFacts, ServerInstance
 from termvisor.model.terminal.target import AttachPlan
 from termvisor.system.inotify import ARRIVAL_EVENTS, FolderChange, Inotify
@@ -97,6 +102,26 @@ class TmuxBackend:
             outside=(*command, "attach-session", "-t", target),
             inside=(*command, "switch-client", "-t", target),
         )
+
+    async def start_job_server(self) -> str:
+        socket = self._dependencies.paths.job_socket
+        if not is_server_listening(socket):
+            self._dependencies.count_fork()
+        await job_windows.start_job_server(self._dependencies.get_settings().tmux_program, socket)
+        return socket
+
+    async def release_job_server(self) -> None:
+        program, socket = self._dependencies.get_settings().tmux_program, self._dependencies.paths.job_socket
+        await job_windows.release_job_server(program, socket)
+
+    async def open_job_window(
+        self, source: PaneSource, name: str, spec: JobSpec, command: tuple[str, ...]
+    ) -> tuple[MuxPaneId, int]:
+        if not isinstance(source, TmuxPaneSource):
+            raise InternalError("the server is not one of tmux")
+        is_named = spec.place == "session"
+        open_window = job_windows.open_session_window if is_named else job_windows.open_private_window
+        return await open_window(source, name, spec, command)
 
     def _watch_terminals(self) -> None:
         """Let every server be looked at when a terminal is created, instead of at the next poll."""

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from msgspec.structs import replace
 
 from termvisor.actions.attempt import format_pane_location
+from termvisor.actions.job_input import JobControl
 from termvisor.actions.pane_snapshot import AllowCallback, PaneAgent, PaneForeground, PaneOpener, PaneSnapshot
 from termvisor.actions.permission_requests import PendingRequests
 from termvisor.agents.adapters.server_contract import SessionControl
@@ -140,6 +141,17 @@ class LivePaneAccess:
         return location
 
     async def get_pane_opener(self, spawn: Spawn) -> PaneOpener:
+        found = await self._find_server_or_launch(spawn)
+        return self._build_control(found) if isinstance(found, ServerWatcher) else found
+
+    async def find_server(self, spawn: Spawn) -> ServerWatcher:
+        """Return the watcher of the server that an action names, or of the only one. Raises NotFound."""
+        found = await self._find_server_or_launch(spawn)
+        if not isinstance(found, ServerWatcher):
+            raise ObjectNotFound("no tmux server is running", hint="Start one with `tmux new -d`.")
+        return found
+
+    async def _find_server_or_launch(self, spawn: Spawn) -> ServerWatcher | LaunchingPaneOpener:
         socket = spawn.server
         await self._components.server_supervisor.first_scan_done.wait()
         if spawn.place:
@@ -157,7 +169,10 @@ class LivePaneAccess:
         ]
         if not socket:
             # The demo is for trying things out: a program belongs on the user's own server, if there is one.
-            own = [watcher for watcher in matches if watcher.key.address != self._components.paths.demo_socket]
+            # Neither it nor the private server of jobs is meant when none is named.
+            paths = self._components.paths
+            matches = [watcher for watcher in matches if watcher.key.address != paths.job_socket]
+            own = [watcher for watcher in matches if watcher.key.address != paths.demo_socket]
             matches = own or matches
         if not matches:
             components = self._components
@@ -176,7 +191,10 @@ class LivePaneAccess:
                 hint=f"Name one: `--server {os.path.basename(sockets[0])}`.",
                 details={"candidates": sockets},
             )
-        return self._build_control(matches[0])
+        return matches[0]
+
+    def get_job_control(self) -> JobControl:
+        return self._components.jobs
 
     async def _start_own_server(self, spawn: Spawn) -> None:
         """Start the server of the place, if it is one that the daemon starts. Raises Unavailable."""

@@ -71,6 +71,7 @@ async def handle_command(caller: ClientContext, line: bytes, send: SendBytes) ->
     try:
         jsonrpc.check_protocol(command_protocol.parse_version(line), command_protocol.PROTOCOL_VERSION)
         request = command_protocol.decode_request(line)
+        request.argv = dispatch.replace_bytes(request.argv, is_robot=request.is_robot)
         send_answer = _send_answer_with_heartbeat if request.argv[:1] == (_HOOK_COMMAND,) else _send_answer
         await send_answer(caller, request, send)
     except ClientDisconnected:

@@ -76,6 +76,19 @@ def _describe_spawn(fields: ActionFields) -> str:
     return f"start {command} {where}{folder}{account}"
 
 
+def _describe_run_job(fields: ActionFields) -> str:
+    places = {"pty": "in a terminal of its own", "tmux": "on the private tmux server"}
+    where = places.get(fields.get("place", "pty"), f"in a window of the session {fields.get('session')!r}")
+    folder = f" (in {fields['cwd']})" if fields.get("cwd") else ""
+    return f"run {' '.join(fields['command'])} {where}{folder}"
+
+
+def _describe_job_input(fields: ActionFields) -> str:
+    end = "press Enter" if fields.get("enter", True) else "do not press Enter"
+    what = "a secret" if fields.get("secret") else repr(fields.get("text", ""))
+    return f"type {what} into job {fields['job']} and {end}"
+
+
 def _describe_kill(fields: ActionFields) -> str:
     if fields.get("closes_pane"):
         return "close the pane and all its processes"
@@ -134,6 +147,7 @@ def _describe_update_records(fields: ActionFields) -> str:
         "reindex": "rebuild the search index",
         "acknowledge": f"mark as handled: {name}",
         "signal": f"send {value!r} to workflow run {name}",
+        "detach": f"stop tracking {name}",
     }
     return texts.get(fields["change"], f"{fields['change']} workflow run {name}")
 
@@ -142,6 +156,9 @@ _DESCRIBERS_BY_KIND: dict[str, Callable[[ActionFields], str]] = {
     "send_text": _describe_send_text,
     "send_keys": lambda fields: f"press {' '.join(fields['keys'])}",
     "spawn": _describe_spawn,
+    "run_job": _describe_run_job,
+    "stop_job": lambda fields: f"stop job {fields['job']}",
+    "send_job_input": _describe_job_input,
     "kill": _describe_kill,
     "activate": lambda _fields: "make it the active pane",
     "attach": lambda _fields: "attach this terminal to it",
