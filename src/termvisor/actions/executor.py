@@ -120,13 +120,17 @@ class ActionExecutor:
         if action.account:
             # The prefix only names the account. The new process loads the credentials, which never pass through here.
             action = replace(action, command=(*self._get_account_prefix(action.account), *action.command))
+        text = ""
         if snapshot is None:
-            mux_pane, pid = await (await self._routes.get_server_control(action)).open_pane(action, None)
+            opener = await self._routes.get_pane_opener(action)
+            mux_pane, pid = await opener.open_pane(action, None)
+            text = f"no server was running; started {opener.started_server}" if opener.started_server else ""
         else:
             session = action.session or snapshot.view.facts.session_id
             action = replace(action, session=session) if action.where == "window" else action
             mux_pane, pid = await self._routes.get_control(snapshot.view.id).open_pane(action, snapshot.pane_state.pane)
-        return Outcome(status="done", mux_pane=mux_pane, pid=pid, former={"mux_pane": mux_pane, "pid": pid})
+        former: dict[str, Scalar] = {"mux_pane": mux_pane, "pid": pid}
+        return Outcome(status="done", mux_pane=mux_pane, pid=pid, former=former, text=text)
 
     async def _press_keys(self, action: SendKeys, snapshot: PaneSnapshot) -> Outcome:
         piece = ""

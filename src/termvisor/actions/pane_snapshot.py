@@ -27,7 +27,7 @@ from termvisor.model.action.approval import Reservation
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions, UndoPrecondition
 from termvisor.model.agent.state import StateName
-from termvisor.model.ids import PaneId, RuntimeId
+from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
 from termvisor.model.terminal.pane import InputState, PaneView
 from termvisor.model.terminal.screen import Screen
 from termvisor.terminal.input_area import locate_cursor
@@ -280,6 +280,15 @@ class PaneAccess(ProgramObserver, Protocol):
         """Return the last command that the shell reported with our nonce after ``since``; None if there is none."""
 
 
+class PaneOpener(Protocol):
+    """Opens panes on one server, which it starts if ``started_server`` names it."""
+
+    started_server: str
+
+    async def open_pane(self, spawn: Spawn, beside: MuxPaneId | None) -> tuple[MuxPaneId, int]:
+        """Start a program; return its pane and process id."""
+
+
 class ActionRoutes(PaneAccess, Protocol):
     """The connections that actions use besides pane control."""
 
@@ -288,8 +297,8 @@ class ActionRoutes(PaneAccess, Protocol):
 
     def has_exited(self, runtime: RuntimeId) -> bool: ...
 
-    async def get_server_control(self, spawn: Spawn) -> PaneControl:
-        """Return control of the server that this action names, or of the only one. Raises ``NotFound``."""
+    async def get_pane_opener(self, spawn: Spawn) -> PaneOpener:
+        """Return the opener for the server that this action names, or for the only one. Raises ``NotFound``."""
 
     async def send_signal(self, snapshot: PaneSnapshot, name: SignalName) -> int:
         """Send a signal to the pane's foreground process group and return the group id. Raises ``StaleSnapshot``."""

@@ -13,6 +13,8 @@ from termvisor.backends.pane_control import Guarantee, PaneControl
 from termvisor.backends.pane_source import PaneSource, ReportNews
 from termvisor.backends.pane_terminal import PaneTerminal
 from termvisor.backends.transport import Transport
+from termvisor.model.action.action import Spawn
+from termvisor.model.ids import MuxPaneId
 from termvisor.model.terminal.pane import PaneFacts, ServerInstance
 from termvisor.model.terminal.target import AttachPlan
 from termvisor.settings import Paths, Settings
@@ -86,6 +88,9 @@ class Backend(Protocol):
 
     async def open_server(self, transport: Transport, address: str, report: ReportNews) -> PaneSource:
         """Connect to the server at the address. Raises MuxError if it does not answer."""
+
+    async def start_server(self, transport: Transport, address: str, spawn: Spawn, gate: str) -> tuple[MuxPaneId, int]:
+        """Start a server with the pane of a new session, as `PaneControl.open_pane` does. Raises Unsupported."""
 
     def is_server_alive(self, transport: Transport, server: ServerInstance) -> bool | None:
         """Return True if this server process still runs, None if that is unknown. Unknown is not dead."""

@@ -151,7 +151,7 @@ class ServerSupervisor:
     async def _scan_servers(self, group: asyncio.TaskGroup) -> None:
         """Start watching servers that were found, and stop watching those that the settings no longer name."""
         named_servers: list[ServerKey] = []
-        for backend, transport in self._list_places():
+        for backend, transport in self.list_places():
             target = transport.target.name
             addresses = await backend.list_addresses(transport)
             named = await backend.list_named_addresses(transport)
@@ -166,7 +166,8 @@ class ServerSupervisor:
                     group.create_task(self._run_watcher(watcher))
         self._named_servers = named_servers
 
-    def _list_places(self) -> Iterator[tuple[Backend, Transport]]:
+    def list_places(self) -> Iterator[tuple[Backend, Transport]]:
+        """Yield each backend with each transport, where servers are looked for."""
         for backend in self.backends.values():
             for transport in self._transports.values():
                 yield backend, transport

@@ -12,7 +12,9 @@ from termvisor.backends.pty.model_factory import build_model
 from termvisor.backends.pty.pane_control import PtyPaneControl
 from termvisor.backends.pty.pane_source import PtyServer
 from termvisor.backends.transport import Transport
-from termvisor.errors import InternalError, MuxError, VisorError
+from termvisor.errors import InternalError, MuxError, Unsupported, VisorError
+from termvisor.model.action.action import Spawn
+from termvisor.model.ids import MuxPaneId
 from termvisor.model.terminal.pane import PaneFacts, ServerInstance
 from termvisor.model.terminal.target import AttachPlan
 from termvisor.recorder.sockets import is_recorder_listening
@@ -55,6 +57,9 @@ class PtyBackend:
     async def start_host(self) -> None:
         """Start the host unless one is running. Raises Unavailable."""
         await self.client.start()
+
+    async def start_server(self, transport: Transport, address: str, spawn: Spawn, gate: str) -> tuple[MuxPaneId, int]:
+        raise Unsupported("the host of panes without a multiplexer is started by the daemon")
 
     def is_server_alive(self, transport: Transport, server: ServerInstance) -> bool | None:
         if procfs.read_start_time(server.pid) == server.started:

@@ -7,9 +7,10 @@ from termvisor.backends.local_terminal import LocalPaneTerminal
 from termvisor.backends.pane_control import PaneControl
 from termvisor.backends.pane_source import PaneExpected, PaneSource, ReportNews
 from termvisor.backends.pane_terminal import PaneTerminal
-from termvisor.backends.tmux.pane_control import TmuxPaneControl
+from termvisor.backends.tmux.pane_control import TmuxPaneControl, build_spawn_command
 from termvisor.backends.tmux.pane_source import identify_server
 from termvisor.backends.tmux.plain_client import PlainClient
+from termvisor.backends.tmux.server_launch import start_server
 from termvisor.backends.tmux.server_sockets import (
     is_server_listening,
     list_candidate_sockets,
@@ -17,7 +18,9 @@ from termvisor.backends.tmux.server_sockets import (
 )
 from termvisor.backends.tmux.watched_server import TmuxPaneSource
 from termvisor.backends.transport import Transport
-from termvisor.errors import InternalError
+from termvisor.errors import InternalError, Unsupported
+from termvisor.model.action.action import Spawn
+from termvisor.model.ids import MuxPaneId
 from termvisor.model.terminal.pane import PaneFacts, ServerInstance
 from termvisor.model.terminal.target import AttachPlan
 from termvisor.system.inotify import ARRIVAL_EVENTS, FolderChange, Inotify
@@ -65,6 +68,13 @@ class TmuxBackend:
         self._reports[source] = report
         self._watch_terminals()
         return source
+
+    async def start_server(self, transport: Transport, address: str, spawn: Spawn, gate: str) -> tuple[MuxPaneId, int]:
+        program = self._dependencies.get_settings().tmux_program
+        if spawn.where != "session":
+            raise Unsupported("a new tmux server has no session yet", hint="`--where session` starts one.")
+        self._dependencies.count_fork()
+        return await start_server(program, address, build_spawn_command(spawn, None, gate))
 
     def is_server_alive(self, transport: Transport, server: ServerInstance) -> bool | None:
         return is_process_running(server.pid, server.started, server.boot)

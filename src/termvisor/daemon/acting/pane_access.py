@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from msgspec.structs import replace
 
 from termvisor.actions.attempt import format_pane_location
-from termvisor.actions.pane_snapshot import AllowCallback, PaneAgent, PaneForeground, PaneSnapshot
+from termvisor.actions.pane_snapshot import AllowCallback, PaneAgent, PaneForeground, PaneOpener, PaneSnapshot
 from termvisor.actions.permission_requests import PendingRequests
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS
@@ -17,6 +17,7 @@ from termvisor.backends.pane_control import AttachedClient, PaneControl
 from termvisor.backends.pane_terminal import PaneTerminal, SignalName
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.clock import NS
+from termvisor.daemon.acting.server_launch import LaunchingPaneOpener, find_server_launch
 from termvisor.daemon.acting.spawn_gate import CapturedPaneControl
 from termvisor.daemon.components import Components
 from termvisor.errors import AmbiguousReference, Conflict, MuxError, NotFound, ObjectNotFound, StaleSnapshot
@@ -121,7 +122,7 @@ class LivePaneAccess:
     def get_control(self, pane: PaneId) -> PaneControl:
         return self._build_control(self._locate_pane(pane)[0])
 
-    def _build_control(self, watcher: ServerWatcher) -> PaneControl:
+    def _build_control(self, watcher: ServerWatcher) -> CapturedPaneControl:
         return CapturedPaneControl(watcher, self._components.event_log.events, self._components.paths.runtime_dir)
 
     def _locate_pane(self, pane: PaneId) -> tuple[ServerWatcher, MuxPaneId]:
@@ -130,7 +131,7 @@ class LivePaneAccess:
             raise NotFound(_PANE_GONE.format(pane))
         return location
 
-    async def get_server_control(self, spawn: Spawn) -> PaneControl:
+    async def get_pane_opener(self, spawn: Spawn) -> PaneOpener:
         socket = spawn.server
         await self._components.server_supervisor.first_scan_done.wait()
         watchers = self._components.server_supervisor.watchers.values()
@@ -149,6 +150,12 @@ class LivePaneAccess:
             own = [watcher for watcher in matches if watcher.key.address != self._components.paths.demo_socket]
             matches = own or matches
         if not matches:
+            components = self._components
+            launch = await find_server_launch(components.server_supervisor, spawn)
+            if launch is not None:
+                return LaunchingPaneOpener(
+                    launch, components.server_supervisor, components.event_log.events, components.paths.runtime_dir
+                )
             hint = f"Running: {', '.join(running)}." if running else "Start one with `tmux new -d`."
             raise ObjectNotFound(f"no tmux server {socket or 'is running'}".strip(), hint=hint)
         # Of several servers one must be named: a guess could start a program on the wrong one.

@@ -181,8 +181,9 @@ OP = declare_program_start(
 `get-text` and other commands. The arguments are passed unchanged; no shell parses them. Without a command the user's
 shell is started. The program waits until its pane is captured (at most two seconds), so that its first byte is captured
 too. It starts in your working directory. Without `--where`, it gets a window of the session that `--session` or
-`--beside` names, or of the session that you are in; if there is no such session, a new one. `spawn` requires a running
-tmux server; without `--server`, the demo's is used only if there is no other.""",
+`--beside` names, or of the session that you are in; if there is no such session, a new one. If the tmux
+server is not running, it is started, with your tmux settings: the default one, the first of `tmux_sockets`, or the one
+that `--server` names; without `--server`, the demo's is used only if it is the only one.""",
     args_type=SpawnArgs,
     build_request=build_request,
     exit_statuses=((77, "Not executed: denied by the policy, or requires approval."),),
