@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from termvisor.clock import NS, format_timestamp
 from termvisor.model.action.action import Risk
 from termvisor.model.action.approval import NO_EXPIRY, Approval, ApprovalOutcome, ApprovalState, Permit
-from termvisor.ops.render.action_text import describe_action_fields, format_actor
+from termvisor.ops.render.action_text import describe_action_fields, describe_caller, format_actor
 from termvisor.ops.render.results import compute_remaining, copy_fields
 from termvisor.ops.render.text import format_age, sanitize
 from termvisor.redaction import redact, redact_values
@@ -131,7 +131,7 @@ def format_approval_lines(item: ApprovalItem) -> list[str]:
         f"{item.id}: {item.what}{asked}",
         f"   where  {item.place or ('no pane' if item.pane is None else f'pane {item.pane}')}",
         *([f"   folder {item.folder}"] if item.folder else []),
-        f"   who    {item.by}, risk {item.risk}",
+        f"   who    {describe_caller(item.by)}, risk {item.risk}",
         *(f"   why    {reason}" for reason in item.why),
         *([f"   grant  --session: {', '.join(item.grants)}"] if item.grants and is_open else []),
         f"   state  {format_state(item)}{remaining if is_open else ''}{votes}",

@@ -20,7 +20,7 @@ from termvisor.ops.api.operation import CLI_FACES, PROGRAM_FACES, Operation
 from termvisor.ops.api.services import Services
 from termvisor.ops.approvals import _approval_item
 from termvisor.ops.panes._pane_reference import PaneIdentity, identify_pane, resolve_pane
-from termvisor.ops.render.action_text import describe_action, format_actor
+from termvisor.ops.render.action_text import describe_action, describe_caller, format_actor
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
@@ -322,7 +322,7 @@ def render_action_result(result: ActionResult, options: RenderOptions, done_text
 def render_dry_run_lines(dry_run: DryRunResult, options: RenderOptions, *, is_brief: bool = False) -> list[str]:
     """Render the verdict, its trace unless ``is_brief``, and the failed precondition."""
     styles = {"allow": "green", "ask": "yellow", "deny": "red"}
-    head = f"{dry_run.what}, by {dry_run.by}"
+    head = f"{dry_run.what}, by {describe_caller(dry_run.by)}"
     lines = [sanitize(head), *(f"  {sanitize(line)}" for line in dry_run.path if not is_brief)]
     why = f": {dry_run.why}" if dry_run.why else ""
     lines.append(options.paint(styles[dry_run.answer], sanitize(f"policy: {dry_run.answer}{why}")))

@@ -10,12 +10,19 @@ import msgspec
 from termvisor.model.action.action import Action, Actor, get_action_kind
 from termvisor.ops.render.text import sanitize, shorten
 from termvisor.redaction import redact
+from termvisor.system.users import find_user_name
 
 ActionFields = Mapping[str, Any]
 # Maximum columns of a description; the full text is in the audit log.
 _MAX_TEXT_WIDTH = 400
 # Matches a dialog row that is a choice.
 _CHOICE_ROW = re.compile(r"[\s│┃]*(?:[❯›●○]\s|\d{1,2}[.)]\s)")
+
+
+# Voters and owners are joined by colons.
+_FORMATTED_ACTOR = re.compile(
+    r"(?P<kind>[a-z]+)[ :](?P<uid>\d+)(?:(?: \(|:)(?P<name>.*?)\)?)?(?P<place> in pane \d+)?", re.DOTALL
+)
 
 
 def describe_action_fields(kind: str, fields: ActionFields) -> str:
@@ -39,6 +46,20 @@ def format_actor(actor: Actor) -> str:
     name = f" ({actor.name})" if actor.name else ""
     place = f" in pane {actor.pane}" if actor.pane is not None else ""
     return sanitize(redact(f"{actor.kind} {actor.uid}{name}{place}"))
+
+
+def describe_caller(by: str) -> str:
+    """Describe for a person what `format_actor` returned: `ann`, `robot builder`, `agent codex in pane 7`.
+
+    Programs keep their kind in front, because they may call themselves like a person.
+    """
+    match = _FORMATTED_ACTOR.fullmatch(by)
+    if match is None:
+        return by
+    kind, uid, name, place = match["kind"], int(match["uid"]), match["name"], match["place"] or ""
+    if kind == "human":
+        return sanitize(find_user_name(uid)) + place
+    return f"{kind} {name or f'of {sanitize(find_user_name(uid))}'}{place}"
 
 
 def _describe_send_text(fields: ActionFields) -> str:
