@@ -846,13 +846,16 @@ export interface ConfigReloadArgs {
 /** ``applied`` settings are active now; ``needs_restart`` have changed but need the command in ``restart_with``.
 
     ``rules`` is the number of active rules, null if none changed. ``rule_troubles`` are errors in rule files; with any,
-    the previous rules stay active. */
+    the previous rules stay active. ``agents`` are those whose description file is new, different or gone;
+    ``agent_troubles`` are errors in such files, which are left out. */
 export interface ConfigReloadResult {
   applied?: Array<string>;
   needs_restart?: Array<string>;
   restart_with?: Record<string, string>;
   rules?: number | null;
   rule_troubles?: Array<string>;
+  agents?: Array<string>;
+  agent_troubles?: Array<string>;
 }
 
 /** The setting and its new value. */

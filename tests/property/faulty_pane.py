@@ -39,6 +39,8 @@ SCREENS = {"idle": HITS["turn_ended"], "working": HITS["working"], "dialog": ASK
 class FaultyPane:
     """A shell at its prompt, or Codex if ``screen`` names one of its screens. ``faults`` are by number of the call."""
 
+    started_server = ""
+
     def __init__(self, screen: str = "", faults: dict[int, str] | None = None):
         self.screen, self.faults = screen, dict(faults or {})
         self.calls = self.command_at = 0

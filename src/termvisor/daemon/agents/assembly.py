@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.agents.adapters import loader
-from termvisor.agents.adapters.description_files import DESCRIPTIONS, get_user_folder
+from termvisor.agents.adapters.description_files import DESCRIPTIONS, get_user_folder, list_changed_descriptions
 from termvisor.agents.adapters.screen_classifier import ScreenRuleProvider
 from termvisor.agents.sources.agent_servers import AgentServers
 from termvisor.agents.sources.hook_spool import HookSpool, SpoolPosition
@@ -33,6 +33,7 @@ from termvisor.detection.packs.rule_match import find_banner_version
 from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
 from termvisor.model.agent.signal import ReadPosition
 from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.model.maintenance import DescriptionsReloadResult
 from termvisor.model.terminal.target import LOCAL
 from termvisor.pipeline import Pipeline
 from termvisor.settings import Paths, Settings
@@ -60,11 +61,15 @@ class AgentTracking(Struct):
         )
         self.transcript_recorder.is_enabled = settings.agent_transcripts
 
-    def reload_descriptions(self, paths: Paths, settings: Settings) -> None:
+    def reload_descriptions(self, paths: Paths, settings: Settings) -> DescriptionsReloadResult:
         """Read the files that describe agents again."""
+        before = DESCRIPTIONS.agents
         DESCRIPTIONS.use_folder(get_user_folder(paths.config_dir))
         self.adapter_registry.reload()
         self.apply_settings(settings)
+        after = DESCRIPTIONS.agents
+        troubles = tuple(str(problem) for problem in after.problems)
+        return DescriptionsReloadResult(changed=list_changed_descriptions(before, after), troubles=troubles)
 
     def reload_screen_rules(self, paths: Paths, settings: Settings) -> None:
         """Reload the rules that classify agents' screens from disk."""
