@@ -7,9 +7,8 @@ from termvisor.backends.local_terminal import LocalPaneTerminal
 from termvisor.backends.pane_control import PaneControl
 from termvisor.backends.pane_source import PaneExpected, PaneSource, ReportNews
 from termvisor.backends.pane_terminal import PaneTerminal
-from termvisor.backends.tmux.pane_control import TmuxPaneControl, build_spawn_command
 from termvisor.backends.tmux import job_windows
-from termvisor.backends.tmux.pane_control import TmuxPaneControl
+from termvisor.backends.tmux.pane_control import TmuxPaneControl, build_spawn_command
 from termvisor.backends.tmux.pane_source import identify_server
 from termvisor.backends.tmux.plain_client import PlainClient
 from termvisor.backends.tmux.server_launch import start_server
@@ -22,8 +21,6 @@ from termvisor.backends.tmux.watched_server import TmuxPaneSource
 from termvisor.backends.transport import Transport
 from termvisor.errors import InternalError, Unsupported
 from termvisor.model.action.action import Spawn
-from termvisor.model.ids import MuxPaneId
-from termvisor.errors import InternalError
 from termvisor.model.ids import MuxPaneId
 from termvisor.model.job import JobSpec
 from termvisor.model.terminal.pane import PaneFacts, ServerInstance
