@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import tomllib
 
-EXTRAS = {"run": (), "dev": ("dev",), "live": ("dev", "live")}
+EXTRAS = {"run": ("tui",), "dev": ("tui", "dev"), "live": ("tui", "dev", "live")}
 OPTIONAL = ("hyperscan",)
 
 

@@ -10,7 +10,7 @@ import sys
 from termvisor.frontends.cli import fast_client
 from termvisor.protocol import command_protocol
 
-LOCAL_COMMANDS = ("up", "down", "demo", "daemon", "mcp")
+LOCAL_COMMANDS = ("up", "tui", "down", "demo", "daemon", "mcp")
 """Commands that manage the daemon itself; all others are operations."""
 STATUS_LINE_COMMAND = "tmux-status"
 """Run by tmux every few seconds, so it never starts the daemon and prints nothing if none is running."""

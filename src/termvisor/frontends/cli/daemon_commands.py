@@ -10,7 +10,7 @@ from termvisor.client import daemon_process
 from termvisor.client.daemon_process import ensure_running, fetch_hello, is_running, stop_daemon
 from termvisor.clock import SystemClock
 from termvisor.daemon.lifecycle import find_recorder_pid, stop_recorder
-from termvisor.errors import ConfigError
+from termvisor.errors import BadRequest, ConfigError, Unsupported
 from termvisor.frontends.cli.fast_client import write_all
 from termvisor.frontends.cli.terminal_info import detect_terminal
 from termvisor.frontends.demo import server
@@ -30,6 +30,34 @@ NOT_RUNNING_STATUS = 3
 _DEMO_TIMEOUT_S = 5.0
 _STATES_TIMEOUT_S = 2.0
 """Seconds to let a new daemon capture its panes and recognize their agents before the first table."""
+
+
+class TuiCommandArgs(Struct, frozen=True, kw_only=True):
+    mouse: Annotated[bool, Meta(description="Let the mouse scroll; the terminal then cannot select text.")] = False
+
+
+def run_tui(args: TuiCommandArgs) -> int:
+    """Start the daemon if needed and show the cockpit. Raises BadRequest without a terminal."""
+    if not (os.isatty(0) and os.isatty(1)):
+        raise BadRequest(
+            "the cockpit needs a terminal", hint="`visor up` prints all panes once; `visor status` agents."
+        )
+    paths = resolve_paths()
+    ensure_running(paths)
+    _show_cockpit(paths, has_mouse=args.mouse)
+    write_all(1, wrap_lines(render_still_running(paths), detect_terminal().width).encode())
+    return 0
+
+
+def _show_cockpit(paths: Paths, *, has_mouse: bool = False) -> None:
+    try:
+        # Loaded only here: it needs 25 MB and a third of a second, and an extra that may be missing.
+        from termvisor.frontends.tui.cockpit import run_cockpit
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("textual", "rich"):
+            raise
+        raise Unsupported("the cockpit is not installed", hint="Install it: pip install 'termvisor[tui]'") from error
+    run_cockpit(paths, has_mouse=has_mouse)
 
 
 class UpCommandArgs(Struct, frozen=True, kw_only=True):

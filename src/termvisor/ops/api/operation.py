@@ -108,6 +108,7 @@ COMMAND_GROUPS = frozenset(
 
 CLI_ONLY_COMMANDS = (
     ("up", "Start the daemon if necessary and show all panes live."),
+    ("tui", "Show the cockpit in this terminal."),
     ("down", "Stop the daemon, the recorder and the demo."),
     ("demo", "Start a private tmux server with example panes."),
     ("daemon", "Start, stop, restart or inspect the daemon."),
@@ -118,6 +119,7 @@ CLI_ONLY_COMMANDS = (
 
 CLI_ONLY_WORDS = {
     "up": ("--demo-if-empty", "--once", "--interval"),
+    "tui": ("--mouse",),
     "down": (),
     "demo": ("start", "stop"),
     "daemon": ("start", "stop", "restart", "status", "--foreground"),
