@@ -32,7 +32,7 @@ from termvisor.ops.approvals.watch_inbox import InboxUpdate
 from termvisor.ops.events._event_item import EventItem
 from termvisor.ops.panes.watch_panes import PaneRowsUpdate
 from termvisor.ops.panes.watch_screen import ScreenUpdate
-from termvisor.ops.render.text import RenderOptions, format_bytes
+from termvisor.ops.render.text import RenderOptions, format_bytes, wrap_lines
 from termvisor.ops.system.health import HealthReport
 from termvisor.settings import Paths
 from termvisor.system.procfs import ProcessUsageSampler
@@ -45,6 +45,7 @@ _COST_INTERVAL_S = 15.0
 _SCREEN_DELAY_S = 0.12
 """The screen of a pane is captured once the cursor rests on it."""
 _HISTORY_LIMIT = 200
+_FEED_SPAN = "1h"
 _TEXT_TAIL = 300
 
 
@@ -67,6 +68,7 @@ class CockpitApp(App[None], inherit_bindings=False):
         self.is_zoomed = self.is_high_contrast = False
         self._problem = "connecting to the daemon"
         self._cost = ""
+        self._width = 0
         self._own_usage = ProcessUsageSampler()
         self._shown_pane: int | None = None
         self._screen_worker: Worker[None] | None = None
@@ -76,22 +78,26 @@ class CockpitApp(App[None], inherit_bindings=False):
         return self.view
 
     def on_mount(self) -> None:
-        self.view.show_pane(is_zoomed=False)
+        self.arrange()
         self.paint()
-        for name, take in (
-            ("watch_panes", self.take_panes),
-            ("watch_inbox", self.take_inbox),
-            ("watch_events", self.take_event),
-        ):
-            self.start_work(self.calls.follow(name, take))
+        self.start_work(self.calls.follow("watch_panes", self.take_panes))
+        self.start_work(self.calls.follow("watch_inbox", self.take_inbox))
+        self.start_work(self.calls.follow("watch_events", self.take_event, since=_FEED_SPAN))
         self.set_interval(_AGE_INTERVAL_S, self.plan_paint)
         self.set_interval(RELOAD_INTERVAL_S, self.reload_view)
         self.set_interval(_COST_INTERVAL_S, self._start_measuring)
         self.set_timer(1.0, self._start_measuring)
 
-    def on_resize(self) -> None:
-        self.view.show_pane(is_zoomed=self.is_zoomed)
+    def on_resize(self, event: events.Resize) -> None:
+        # The screen itself is laid out only after this.
+        self._width = event.size.width
+        self.arrange()
         self.plan_paint()
+
+    def arrange(self) -> None:
+        """Show the list, the pane, or both; views of text take the whole width."""
+        is_beside = self.view_name not in LOADED_VIEWS
+        self.view.show_pane(self._width or self.size.width, is_zoomed=self.is_zoomed, is_beside=is_beside)
 
     async def on_key(self, event: events.Key) -> None:
         event.stop()
@@ -267,10 +273,13 @@ class CockpitApp(App[None], inherit_bindings=False):
     # Messages and prompts
 
     def tell(self, text: str, style: str = "") -> None:
-        self.tell_lines([(f" {text}", style)] if text else [])
+        """Show a message above the footer, until the next key."""
+        self.tell_lines([(text, style)] if text else [])
 
     def tell_lines(self, lines: Sequence[StyledPart]) -> None:
-        self.view.show_message(lines)
+        width = max(20, self.size.width - 2)
+        folded = [(f" {row}", style) for text, style in lines for row in wrap_lines(text, width).splitlines()]
+        self.view.show_message(folded)
 
     def prompt_line(self, prompt: LinePrompt) -> None:
         self.prompt = prompt
@@ -326,7 +335,9 @@ class CockpitApp(App[None], inherit_bindings=False):
 
     def show_view(self, view: str) -> None:
         self.view_name = view
-        self.reload_view()
+        self.arrange()
+        # The width of the list is known once it is laid out.
+        self.call_after_refresh(self.reload_view)
 
     def change_theme(self) -> None:
         self.is_high_contrast = not self.is_high_contrast

@@ -50,18 +50,14 @@ class CockpitScreen(Screen[None], inherit_bindings=False):
         yield self.message
         yield self.footer
 
-    @property
-    def is_wide(self) -> bool:
-        return self.size.width >= WIDE_COLUMNS
-
-    def show_pane(self, *, is_zoomed: bool) -> None:
+    def show_pane(self, width: int, *, is_zoomed: bool, is_beside: bool = True) -> None:
         """Show the list, the pane, or both, as far as there is room."""
         self.list.display = not is_zoomed
-        self.side.display = is_zoomed or self.is_wide
+        self.side.display = is_zoomed or (width >= WIDE_COLUMNS and is_beside)
         self.list.set_class(self.side.display, "beside")
 
     def show_dialog(self, rows: Sequence[ListRow]) -> None:
-        _set_height(self.dialog, min(len(rows), max(2, self.size.height // 3)))
+        _set_height(self.dialog, min(len(rows), max(2, self.size.height // 2)))
         self.dialog.set_rows(rows)
 
     def show_message(self, lines: Sequence[StyledPart]) -> None:

@@ -55,6 +55,8 @@ def build_dialog_rows(
     else:
         lines += _build_option_lines(options)
     lines.append(_build_evidence(brief, request, now))
+    if request is not None and request.why:
+        lines.append(((clean_text(f"   asked because: {'; '.join(request.why)}"), "dim"),))
     return tuple(ListRow(key=index, parts=parts) for index, parts in enumerate(lines))
 
 
@@ -78,9 +80,8 @@ def _build_option_lines(options: Sequence[DialogOption]) -> list[tuple[StyledPar
 
 
 def _build_evidence(brief: PaneBrief, request: ApprovalItem | None, now: int) -> tuple[StyledPart, ...]:
-    known = f"known from: {brief.source or 'nothing'} ({brief.evidence_mode})"
+    known = f"evidence: {brief.source or 'nothing'} ({brief.evidence_mode})"
     age = f"for {format_coarse_age(brief.since, now)}" if brief.since else ""
-    why = f"why: {'; '.join(request.why)}" if request is not None and request.why else ""
     left = f"{format_age(request.left)} left, then denied" if request is not None and request.left is not None else ""
     number = f"request {request.id}" if request is not None else "no open request"
-    return (("   " + " · ".join(clean_text(text) for text in (age, known, number, left, why) if text), "dim"),)
+    return (("   " + " · ".join(clean_text(text) for text in (age, number, left, known) if text), "dim"),)

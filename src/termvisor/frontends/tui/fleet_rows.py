@@ -15,7 +15,7 @@ from termvisor.frontends.tui.styled_text import StyledPart, clean_text
 from termvisor.model.agent.attention import NEED_KINDS_BY_URGENCY
 from termvisor.model.agent.state import PRECEDENCE, StateName
 from termvisor.ops.panes._pane_brief import PaneBrief
-from termvisor.ops.render.text import format_age, measure_width, shorten
+from termvisor.ops.render.text import format_age, measure_width, pluralize, shorten
 
 FleetGrouping = Literal["flat", "target-session", "session-name"]
 GROUPINGS: tuple[FleetGrouping, ...] = ("flat", "target-session", "session-name")
@@ -216,7 +216,7 @@ def summarize_fleet(briefs: Mapping[int, PaneBrief]) -> list[StyledPart]:
     states = Counter(brief.state for brief in briefs.values() if brief.state is not None)
     needing = sum(brief.needs_action or bool(brief.requests) for brief in briefs.values())
     agents = sum(states.values())
-    parts: list[StyledPart] = [(f" {len(briefs)} panes · {agents} agents", "bold")]
+    parts: list[StyledPart] = [(f" {pluralize(len(briefs), 'pane')} · {pluralize(agents, 'agent')}", "bold")]
     parts.append((f" · {needing} need{'s' * (needing == 1)} you", "waiting_approval" if needing else "dim"))
     targets = len({brief.target for brief in briefs.values()})
     counts = [f"{states[name]} {name.replace('_', ' ')}" for name in PRECEDENCE if states[name]]

@@ -160,7 +160,7 @@ class KeyCommands:
 
     def on_zoom(self, _key: str) -> None:
         self._app.is_zoomed = not self._app.is_zoomed
-        self._app.view.show_pane(is_zoomed=self._app.is_zoomed)
+        self._app.arrange()
 
     def on_show_screen(self, _key: str) -> None:
         self._app.aspect = "screen"
@@ -242,7 +242,7 @@ class KeyCommands:
         if row is None or not isinstance(row.key, tuple) or row.key[0] != "event":
             app.tell("x acknowledges an event: v l shows the feed.", "dim")
             return
-        await app.calls.call("events_ack", cursors=str(row.key[1]))
+        await app.calls.call("events_ack", ids=[str(row.key[1])])
         app.tell(f"Event {row.key[1]} is acknowledged.", "running")
 
     def on_refresh_view(self, _key: str) -> None:

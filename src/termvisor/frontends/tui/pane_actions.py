@@ -111,7 +111,7 @@ class PaneActions:
             try:
                 result = convert(await self._app.calls.call(name, pane=str(pane), dry_run=True, **params), ActionResult)
             except VisorError as error:
-                lines.append((f" pane {pane}: {describe_error(error)}", "error"))
+                lines.append((f"pane {pane}: {describe_error(error)}", "error"))
                 continue
             verdict = result.foreseen
             if verdict is None:
@@ -119,7 +119,7 @@ class PaneActions:
             # A verdict `ask` is answered by the person who reads this; a denial or a failed condition is final.
             is_possible = verdict.answer != "deny" and not verdict.refused
             text = verdict.refused_why or verdict.why
-            lines.append((f" pane {pane}: policy: {verdict.answer}{f': {text}' if text else ''}", ""))
+            lines.append((f"pane {pane}: policy: {verdict.answer}{f': {text}' if text else ''}", ""))
             if is_possible:
                 allowed.append((pane, verdict.answer == "ask"))
         self._app.tell_lines(lines)

@@ -47,7 +47,8 @@ class ChoicePrompt(Struct, kw_only=True):
 
     def render_parts(self) -> list[StyledPart]:
         keys = [part for key, (meaning, _) in self.choices.items() for part in _render_choice(key, meaning)]
-        return [(f" {self.label}  ", "waiting_approval"), *keys, ("Esc cancels", "dim")]
+        # The keys come first: a long question is cut at the end of the line.
+        return [(" ", ""), *keys, ("Esc cancels", "dim"), (f"  {self.label}", "waiting_approval")]
 
 
 def _render_choice(key: str, meaning: str) -> list[StyledPart]:

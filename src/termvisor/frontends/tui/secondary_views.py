@@ -64,7 +64,7 @@ class SecondaryViews:
         if view == "search":
             if not self.query:
                 return ()
-            text = await calls.render("search_history", options, query=self.query, limit=_SEARCH_LIMIT)
+            text = await calls.render("search_history", options, text=self.query, limit=_SEARCH_LIMIT)
             return build_text_rows(text, f"Nothing matches {self.query!r}.")
         if view == "audit":
             return build_text_rows(await calls.render("audit", options, limit=_AUDIT_LIMIT), "Nothing was done yet.")

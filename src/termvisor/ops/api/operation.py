@@ -118,7 +118,7 @@ CLI_ONLY_COMMANDS = (
 """Commands that are not operations: they start and stop the processes that operations need."""
 
 CLI_ONLY_WORDS = {
-    "up": ("--demo-if-empty", "--once", "--interval"),
+    "up": ("--demo-if-empty", "--once"),
     "tui": ("--mouse",),
     "down": (),
     "demo": ("start", "stop"),
