@@ -37,7 +37,10 @@ def press(terminal: PrivateTmux, *keys: str) -> None:
 
 
 def wait_for_text(terminal: PrivateTmux, text: str) -> str:
-    wait_until(lambda: text in read_screen(terminal), timeout_s=30)
+    try:
+        wait_until(lambda: text in read_screen(terminal), timeout_s=30)
+    except AssertionError as error:
+        raise AssertionError(f"{text!r} is not on the screen:\n{read_screen(terminal)}") from error
     return read_screen(terminal)
 
 
@@ -93,7 +96,6 @@ def test_attaching_and_detaching_twenty_times_returns_to_the_cockpit() -> None:
             wait_for_text(terminal, "q quit")
             for _ in range(20):
                 press(terminal, "Enter")
-                wait_for_text(terminal, "arrived\n")
                 wait_until(lambda: tmux("list-clients"))
                 press(terminal, "C-b", "d")
                 wait_for_text(terminal, "q quit")
@@ -102,7 +104,6 @@ def test_attaching_and_detaching_twenty_times_returns_to_the_cockpit() -> None:
 @pytest.mark.live
 def test_what_a_pane_prints_never_controls_the_terminal() -> None:
     with make_short_folder() as folder, run_private_tmux(folder) as tmux:
-        tmux("set-option", "-s", "set-clipboard", "on")
         tmux.start_session("evil", HOSTILE)
         with run_instance(folder, tmux.socket) as visor, open_terminal(folder, "sh", width=130) as terminal:
             terminal("set-option", "-s", "set-clipboard", "on")

@@ -21,7 +21,7 @@ from termvisor.settings import Paths, get_home_folder
 _RECOGNITION_NS = 1_500_000_000
 
 
-class PaneSnapshot(Struct, frozen=True, kw_only=True):
+class FleetSnapshot(Struct, frozen=True, kw_only=True):
     """The cost line, the panes in order, the summary, and the text that stands for an empty table."""
 
     head: str
@@ -30,13 +30,13 @@ class PaneSnapshot(Struct, frozen=True, kw_only=True):
     empty: str
 
 
-def fetch_snapshot(paths: Paths) -> PaneSnapshot:
+def fetch_snapshot(paths: Paths) -> FleetSnapshot:
     """Fetch panes, open requests and resource usage. Raises VisorError if the daemon does not answer."""
     health = convert(call_daemon(paths, "health"), HealthReport)
     listing = convert(call_daemon(paths, "list_panes"), PaneListing)
     inbox = convert(call_daemon(paths, "inbox"), InboxListing)
     requests = {item.pane: item for item in inbox.items if item.pane is not None and item.state == "open"}
-    return PaneSnapshot(
+    return FleetSnapshot(
         head=render_cost(health),
         panes=sort_panes(listing, requests),
         summary=render_summary(listing.summary),
@@ -66,7 +66,7 @@ def sort_panes(listing: PaneListing, requests: Mapping[int, ApprovalItem]) -> tu
     return tuple(sorted(listing.items, key=rank))
 
 
-def has_known_states(snapshot: PaneSnapshot, now: int) -> bool:
+def has_known_states(snapshot: FleetSnapshot, now: int) -> bool:
     """Return True once every pane is captured and its agent, if any, had time to be recognized."""
     return all(
         pane.heard_by != "none"

@@ -26,7 +26,7 @@ from termvisor.frontends.tui.key_table import build_hints
 from termvisor.frontends.tui.pane_actions import PaneActions
 from termvisor.frontends.tui.prompts import ChoicePrompt, LinePrompt, Prompt
 from termvisor.frontends.tui.secondary_views import LOADED_VIEWS, RELOAD_INTERVAL_S, SecondaryViews
-from termvisor.frontends.tui.styled_text import HIGH_CONTRAST, STYLES, StyledPart, clean_text
+from termvisor.frontends.tui.styled_text import HIGH_CONTRAST, STYLES, StyledPart, strip_controls
 from termvisor.ops.approvals._approval_item import ApprovalItem, format_answer
 from termvisor.ops.approvals.watch_inbox import InboxUpdate
 from termvisor.ops.events._event_item import EventItem
@@ -78,7 +78,7 @@ class CockpitApp(App[None], inherit_bindings=False):
         return self.view
 
     def on_mount(self) -> None:
-        self.arrange()
+        self.update_layout()
         self.paint()
         self.start_work(self.calls.follow("watch_panes", self.take_panes))
         self.start_work(self.calls.follow("watch_inbox", self.take_inbox))
@@ -91,10 +91,10 @@ class CockpitApp(App[None], inherit_bindings=False):
     def on_resize(self, event: events.Resize) -> None:
         # The screen itself is laid out only after this.
         self._width = event.size.width
-        self.arrange()
+        self.update_layout()
         self.plan_paint()
 
-    def arrange(self) -> None:
+    def update_layout(self) -> None:
         """Show the list, the pane, or both; views of text take the whole width."""
         is_beside = self.view_name not in LOADED_VIEWS
         self.view.show_pane(self._width or self.size.width, is_zoomed=self.is_zoomed, is_beside=is_beside)
@@ -126,7 +126,7 @@ class CockpitApp(App[None], inherit_bindings=False):
 
     def take_inbox(self, update: InboxUpdate) -> None:
         for item in self.state.take_inbox(update):
-            self._tell_outcome(item)
+            self._show_outcome(item)
         self.plan_paint()
 
     def take_event(self, event: EventItem) -> None:
@@ -144,9 +144,9 @@ class CockpitApp(App[None], inherit_bindings=False):
             self._problem = problem
             self.plan_paint()
 
-    def _tell_outcome(self, item: ApprovalItem) -> None:
+    def _show_outcome(self, item: ApprovalItem) -> None:
         text = " · ".join(line.strip() for line in format_answer(item).splitlines())
-        self.tell(text, "warning" if item.outcome in ("failed", "unknown") else "running")
+        self.show_message(text, "warning" if item.outcome in ("failed", "unknown") else "running")
 
     # Painting
 
@@ -184,7 +184,7 @@ class CockpitApp(App[None], inherit_bindings=False):
     def _paint_header(self) -> None:
         if self._problem:
             text = f" {self._problem}; trying again every second. `visor daemon start` starts it."
-            self.view.show_line(self.view.header, [(clean_text(text), "alarm")])
+            self.view.show_line(self.view.header, [(strip_controls(text), "alarm")])
             return
         parts = summarize_fleet(self.state.briefs)
         room = self.size.width - sum(len(text) for text, _ in parts) - len(self._cost) - 1
@@ -198,20 +198,20 @@ class CockpitApp(App[None], inherit_bindings=False):
             return
         self._shown_pane = pane
         self.aspect = "screen"
-        self.follow_screen()
+        self.watch_shown_pane()
 
-    def follow_screen(self) -> None:
+    def watch_shown_pane(self) -> None:
         """Show the screen of the selected pane live."""
         self._stop_screen()
         pane = self._shown_pane
         brief = self.state.briefs.get(pane or 0)
         title = f" pane {pane}  {brief.session}:{brief.window}  {brief.title}" if brief is not None else ""
-        self.view.show_line(self.view.pane_title, [(clean_text(title), "bold")])
+        self.view.show_line(self.view.pane_title, [(strip_controls(title), "bold")])
         self.view.pane.show_text(pane, "")
         if pane is not None and brief is not None:
-            self._screen_worker = self.run_worker(self._follow_screen(pane), exit_on_error=False)
+            self._screen_worker = self.run_worker(self._watch_screen(pane), exit_on_error=False)
 
-    async def _follow_screen(self, pane: int) -> None:
+    async def _watch_screen(self, pane: int) -> None:
         await self.clock.sleep(_SCREEN_DELAY_S)
         try:
             await self.calls.follow("watch_screen", self.take_screen, pane=str(pane), escapes=True)
@@ -246,7 +246,7 @@ class CockpitApp(App[None], inherit_bindings=False):
         """Show any text in the place of the pane."""
         self._stop_screen()
         self.aspect = "text"
-        self.view.show_line(self.view.pane_title, [(clean_text(f" {title}  (c: the pane)"), "bold")])
+        self.view.show_line(self.view.pane_title, [(strip_controls(f" {title}  (c: the pane)"), "bold")])
         self.view.pane.show_text(self._shown_pane, text)
 
     def build_options(self, width: int) -> RenderOptions:
@@ -272,11 +272,11 @@ class CockpitApp(App[None], inherit_bindings=False):
 
     # Messages and prompts
 
-    def tell(self, text: str, style: str = "") -> None:
+    def show_message(self, text: str, style: str = "") -> None:
         """Show a message above the footer, until the next key."""
-        self.tell_lines([(text, style)] if text else [])
+        self.show_messages([(text, style)] if text else [])
 
-    def tell_lines(self, lines: Sequence[StyledPart]) -> None:
+    def show_messages(self, lines: Sequence[StyledPart]) -> None:
         width = max(20, self.size.width - 2)
         folded = [(f" {row}", style) for text, style in lines for row in wrap_lines(text, width).splitlines()]
         self.view.show_message(folded)
@@ -286,7 +286,7 @@ class CockpitApp(App[None], inherit_bindings=False):
         self._paint_footer()
 
     def ask_choice(self, label: str, **choices: tuple[str, Callable[[], Awaitable[None] | None]]) -> None:
-        self.prompt = ChoicePrompt(label=clean_text(label), choices=choices)
+        self.prompt = ChoicePrompt(label=strip_controls(label), choices=choices)
         self._paint_footer()
 
     async def _edit_prompt(self, key: str, character: str | None) -> None:
@@ -295,7 +295,7 @@ class CockpitApp(App[None], inherit_bindings=False):
             self.prompt = None
             if isinstance(prompt, LinePrompt):
                 prompt.on_cancel()
-            self.tell("")
+            self.show_message("")
         elif isinstance(prompt, ChoicePrompt) and (choice := prompt.choices.get(character or key)) is not None:
             self.prompt = None
             self._start_reaction(choice[1]())
@@ -316,7 +316,7 @@ class CockpitApp(App[None], inherit_bindings=False):
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state == WorkerState.ERROR and event.worker.error is not None:
             error = event.worker.error
-            self.tell(describe_error(error) if isinstance(error, VisorError) else repr(error), "error")
+            self.show_message(describe_error(error) if isinstance(error, VisorError) else repr(error), "error")
         self.plan_paint()
 
     def clear_marks(self) -> None:
@@ -335,7 +335,7 @@ class CockpitApp(App[None], inherit_bindings=False):
 
     def show_view(self, view: str) -> None:
         self.view_name = view
-        self.arrange()
+        self.update_layout()
         # The width of the list is known once it is laid out.
         self.call_after_refresh(self.reload_view)
 
@@ -343,13 +343,13 @@ class CockpitApp(App[None], inherit_bindings=False):
         self.is_high_contrast = not self.is_high_contrast
         self.view.set_theme(HIGH_CONTRAST if self.is_high_contrast else STYLES)
 
-    def lend_terminal(self, run: Callable[[], T]) -> T | None:
+    def suspend_for(self, run: Callable[[], T]) -> T | None:
         """Give the terminal to a program and take it back; None where this is not possible."""
         try:
             with self.suspend():
                 return run()
         except SuspendNotSupported:
-            self.tell("This terminal cannot be lent to another program.", "error")
+            self.show_message("This terminal cannot be lent to another program.", "error")
             return None
         finally:
             self.refresh(layout=True)

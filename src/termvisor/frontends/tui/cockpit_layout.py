@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 
-from termvisor.frontends.tui.pane_view import PaneView
+from termvisor.frontends.tui.pane_view import PaneDisplay
 from termvisor.frontends.tui.row_list import ListRow, RowList
 from termvisor.frontends.tui.styled_text import StyledPart
 
@@ -18,7 +18,7 @@ _MAX_MESSAGE_ROWS = 8
 
 STYLE_SHEET = """
 CockpitScreen { background: ansi_default; color: ansi_default; overflow: hidden; }
-RowList, PaneView { background: ansi_default; color: ansi_default; }
+RowList, PaneDisplay { background: ansi_default; color: ansi_default; }
 #header, #pane_title, #footer { height: 1; }
 #dialog, #message { height: 0; }
 #body { height: 1fr; }
@@ -38,7 +38,7 @@ class CockpitScreen(Screen[None], inherit_bindings=False):
         self.dialog = RowList(id="dialog", shows_cursor=False)
         self.list = RowList(id="list")
         self.pane_title = RowList(id="pane_title", shows_cursor=False)
-        self.pane = PaneView(id="pane")
+        self.pane = PaneDisplay(id="pane")
         self.side = Vertical(self.pane_title, self.pane, id="side")
         self.message = RowList(id="message", shows_cursor=False)
         self.footer = RowList(id="footer", shows_cursor=False)

@@ -12,7 +12,7 @@ from msgspec import convert, to_builtins
 from termvisor.client.visor import AsyncVisor, connect
 from termvisor.clock import Clock, SystemClock
 from termvisor.errors import BadRequest, Unavailable, VisorError
-from termvisor.frontends.tui.styled_text import clean_text
+from termvisor.frontends.tui.styled_text import strip_controls
 from termvisor.ops.api.arguments import parse_arguments
 from termvisor.ops.api.catalog import find_operation, load_operation
 from termvisor.ops.api.operation import Operation
@@ -26,7 +26,7 @@ CONSENT_CODES = ("needs_approval", "confirmation_required")
 
 
 class DaemonCalls:
-    """Calls and streams; ``on_link`` is told when the daemon is lost (with the reason) and back (empty)."""
+    """Calls and streams. ``on_link`` is called with the reason when the daemon is lost, and with "" when it is back."""
 
     def __init__(self, paths: Paths, on_link: Callable[[str], None], clock: Clock | None = None):
         self._paths, self._on_link, self._clock = paths, on_link, clock or SystemClock()
@@ -54,7 +54,7 @@ class DaemonCalls:
                 raise Unavailable("the daemon ended the stream")
             except (Unavailable, OSError) as error:
                 message = error.message if isinstance(error, VisorError) else str(error)
-                self._on_link(clean_text(message))
+                self._on_link(strip_controls(message))
                 await self._clock.sleep(RETRY_INTERVAL_S)
 
     async def render(self, name: str, options: RenderOptions, **params: Any) -> str:
@@ -105,4 +105,4 @@ def render_result(operation: Operation, result: Any, options: RenderOptions) -> 
 
 def describe_error(error: VisorError) -> str:
     """Return the message of an error, with what to do."""
-    return clean_text(f"{error.message}. {error.hint}" if error.hint else error.message)
+    return strip_controls(f"{error.message}. {error.hint}" if error.hint else error.message)

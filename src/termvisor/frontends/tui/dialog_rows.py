@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from termvisor.frontends.tui.fleet_rows import format_coarse_age, format_state
 from termvisor.frontends.tui.row_list import ListRow
-from termvisor.frontends.tui.styled_text import StyledPart, clean_text
+from termvisor.frontends.tui.styled_text import StyledPart, strip_controls
 from termvisor.ops.approvals._approval_item import ApprovalItem
 from termvisor.ops.panes._pane_brief import PaneBrief
 from termvisor.ops.render.text import format_age
@@ -16,7 +16,7 @@ _OPTION = re.compile(r"^[\s│┃|❯›>▶→*●○•]*([1-9])[.)]\s+(\S.*?)
 _MAX_DIALOG_ROWS = 8
 
 
-class DialogOption(Struct, frozen=True):
+class ShownOption(Struct, frozen=True):
     """An option as the dialog shows it: its number, its text, and the row on which it stands."""
 
     digit: str
@@ -24,13 +24,13 @@ class DialogOption(Struct, frozen=True):
     row: int
 
 
-def find_options(rows: Sequence[str]) -> list[DialogOption]:
+def find_options(rows: Sequence[str]) -> list[ShownOption]:
     """Return the numbered options of the last dialog on a screen; empty if there are not at least two."""
-    found: list[DialogOption] = []
+    found: list[ShownOption] = []
     for number, text in enumerate(rows):
         if (match := _OPTION.match(text)) is None:
             continue
-        option = DialogOption(match[1], clean_text(match[2]), number)
+        option = ShownOption(match[1], strip_controls(match[2]), number)
         # Numbering that starts again, or is far below, belongs to another list.
         if int(option.digit) == 1:
             found = [option]
@@ -50,13 +50,13 @@ def build_dialog_rows(
     lines: list[tuple[StyledPart, ...]] = [_build_head(brief, request)]
     if shows_screen and options:
         start = max(0, options[0].row - (_MAX_DIALOG_ROWS - len(options)))
-        texts = [clean_text(row).strip() for row in screen[start : options[-1].row + 1]]
+        texts = [strip_controls(row).strip() for row in screen[start : options[-1].row + 1]]
         lines += [((f"  {text}", ""),) for text in texts if text]
     else:
         lines += _build_option_lines(options)
     lines.append(_build_evidence(brief, request, now))
     if request is not None and request.why:
-        lines.append(((clean_text(f"   asked because: {'; '.join(request.why)}"), "dim"),))
+        lines.append(((strip_controls(f"   asked because: {'; '.join(request.why)}"), "dim"),))
     return tuple(ListRow(key=index, parts=parts) for index, parts in enumerate(lines))
 
 
@@ -66,11 +66,11 @@ def _build_head(brief: PaneBrief, request: ApprovalItem | None) -> tuple[StyledP
         what = request.what.removeprefix(f"accept the dialog of {agent}: ")
     return (
         (f" ! {brief.id} {agent} ", "waiting_approval"),
-        (clean_text(f"asks: {what}" if what else f"is {format_state(brief)}"), "bold"),
+        (strip_controls(f"asks: {what}" if what else f"is {format_state(brief)}"), "bold"),
     )
 
 
-def _build_option_lines(options: Sequence[DialogOption]) -> list[tuple[StyledPart, ...]]:
+def _build_option_lines(options: Sequence[ShownOption]) -> list[tuple[StyledPart, ...]]:
     if not options:
         return []
     parts: list[StyledPart] = [("   ", "")]
@@ -84,4 +84,4 @@ def _build_evidence(brief: PaneBrief, request: ApprovalItem | None, now: int) ->
     age = f"for {format_coarse_age(brief.since, now)}" if brief.since else ""
     left = f"{format_age(request.left)} left, then denied" if request is not None and request.left is not None else ""
     number = f"request {request.id}" if request is not None else "no open request"
-    return (("   " + " · ".join(clean_text(text) for text in (age, number, left, known) if text), "dim"),)
+    return (("   " + " · ".join(strip_controls(text) for text in (age, number, left, known) if text), "dim"),)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from termvisor.clock import NS, parse_timestamp
 from termvisor.frontends.tui.row_list import ListRow
-from termvisor.frontends.tui.styled_text import StyledPart, clean_text
+from termvisor.frontends.tui.styled_text import StyledPart, strip_controls
 from termvisor.model.agent.attention import NEED_KINDS_BY_URGENCY
 from termvisor.model.agent.state import PRECEDENCE, StateName
 from termvisor.ops.panes._pane_brief import PaneBrief
@@ -35,7 +35,7 @@ SIGNS: dict[str | None, str] = {
     "unknown": "~",
     None: " ",
 }
-"""A sign per state, so that none is told by its colour alone."""
+"""A sign per state, because a colour alone is not visible to all."""
 _FOLDED: dict[str, str] = {"idle": "idle", "unknown": "unknown", "shell": "at a prompt"}
 _COARSE_AGE_S = 5
 """Ages below a minute change every five seconds only: each change paints a row."""
@@ -114,7 +114,7 @@ def _build_folded_rows(briefs: Sequence[PaneBrief], options: FleetOptions, now: 
 
 
 def find_fold(brief: PaneBrief) -> str:
-    """Return the fold of a pane that does nothing and needs nobody; empty for any other."""
+    """Return the fold of a pane that does nothing and needs no person; empty for any other."""
     if brief.needs_action or brief.requests:
         return ""
     if brief.state in ("idle", "unknown"):
@@ -158,7 +158,7 @@ def _build_heading(key: tuple[str, ...], name: str, members: Sequence[PaneBrief]
     parts: tuple[StyledPart, ...] = (
         (f"{'  ' * depth}{'▾' if is_open else '▸'} ", "dim"),
         (f"{SIGNS[top]} ", top or ""),
-        (clean_text(name), "bold"),
+        (strip_controls(name), "bold"),
         (f"  {text}", "dim"),
     )
     return ListRow(key=("group", *key), parts=parts)
@@ -174,16 +174,16 @@ def build_pane_row(brief: PaneBrief, options: FleetOptions, now: int, width: int
         ("  " * max(0, indent - 1) + mark, "warning"),
         (f"{brief.id:>4} ", "bold"),
         (f"{SIGNS[brief.state]} ", style),
-        (_fit(state, 18), style),
+        (_fill_text(state, 18), style),
         (f" {format_coarse_age(brief.since, now):>4} ", "dim"),
     ]
     room = width - 32 - 2 * max(0, indent - 1)
     for text, size, name in ((agent, 12, ""), (place, 16, "place")):
         if room > size:
-            parts.append((_fit(clean_text(text), size) + " ", name))
+            parts.append((_fill_text(strip_controls(text), size) + " ", name))
             room -= size + 1
     flags = f"[{', '.join(brief.flags)}] " if brief.flags else ""
-    parts.append((clean_text(flags + (brief.title or brief.cwd)), "warning" if flags else ""))
+    parts.append((strip_controls(flags + (brief.title or brief.cwd)), "warning" if flags else ""))
     return ListRow(key=brief.id, parts=tuple(parts), pane=brief.id)
 
 
@@ -195,7 +195,7 @@ def format_state(brief: PaneBrief) -> str:
     if brief.is_dead:
         return "dead"
     if brief.activity == "command":
-        return clean_text(f"$ {brief.command_line}") if brief.command_line else "command"
+        return strip_controls(f"$ {brief.command_line}") if brief.command_line else "command"
     return f"prompt ({brief.last_exit})" if brief.last_exit else brief.activity.replace("_", " ")
 
 
@@ -206,7 +206,7 @@ def format_coarse_age(since: str | None, now: int) -> str:
     return format_age(seconds if seconds >= 60 else seconds - seconds % _COARSE_AGE_S)
 
 
-def _fit(text: str, width: int) -> str:
+def _fill_text(text: str, width: int) -> str:
     short = shorten(text, width)
     return short + " " * (width - measure_width(short))
 

@@ -38,9 +38,9 @@ class KeyCommands:
         command = COMMAND_BY_KEY.get(key)
         if command is None:
             return
-        self._app.tell("")
+        self._app.show_message("")
         if command in _PANE_COMMANDS and not self._app.chosen_panes:
-            self._app.tell("No pane is selected.", "warning")
+            self._app.show_message("No pane is selected.", "warning")
             return
         reaction = getattr(self, f"on_{command}")(_CHARACTERS.get(key, key))
         if reaction is not None:
@@ -88,7 +88,7 @@ class KeyCommands:
         app = self._app
         panes = app.state.list_needing()
         if not panes:
-            app.tell("Nobody needs you.", "dim")
+            app.show_message("No agent needs you.", "dim")
             return
         app.show_view("fleet")
         if app.state.options.text or app.state.options.only or app.state.options.closed:
@@ -105,7 +105,7 @@ class KeyCommands:
 
     async def on_approve(self, _key: str) -> None:
         if (pane := self._app.selected_pane) is not None:
-            await self._app.actions.approve(pane)
+            await self._app.actions.allow_once(pane)
 
     async def on_deny(self, _key: str) -> None:
         if (pane := self._app.selected_pane) is not None:
@@ -133,7 +133,7 @@ class KeyCommands:
         if row is not None and row.pane is not None:
             await self._app.actions.attach(row.pane)
         else:
-            self._toggle_group(row)
+            self._switch_group(row)
 
     def on_toggle_row(self, _key: str) -> None:
         row, state = self._app.view.list.current, self._app.state
@@ -141,9 +141,9 @@ class KeyCommands:
             state.options = replace(state.options, marked=state.options.marked ^ {row.key})
             self._app.view.list.move_cursor(1)
         else:
-            self._toggle_group(row)
+            self._switch_group(row)
 
-    def _toggle_group(self, row: ListRow | None) -> None:
+    def _switch_group(self, row: ListRow | None) -> None:
         state = self._app.state
         if row is None or not isinstance(row.key, tuple):
             return
@@ -160,11 +160,11 @@ class KeyCommands:
 
     def on_zoom(self, _key: str) -> None:
         self._app.is_zoomed = not self._app.is_zoomed
-        self._app.arrange()
+        self._app.update_layout()
 
     def on_show_screen(self, _key: str) -> None:
         self._app.aspect = "screen"
-        self._app.follow_screen()
+        self._app.watch_shown_pane()
 
     async def on_show_output(self, _key: str) -> None:
         await self._show_aspect("output")
@@ -235,15 +235,17 @@ class KeyCommands:
         options = self._app.state.options
         grouping = GROUPINGS[(GROUPINGS.index(options.grouping) + 1) % len(GROUPINGS)]
         self._app.state.set_grouping(replace(options, grouping=grouping))
-        self._app.tell(f"Grouped by {grouping.replace('-', ' and ')}." if grouping != "flat" else "Not grouped.", "dim")
+        self._app.show_message(
+            f"Grouped by {grouping.replace('-', ' and ')}." if grouping != "flat" else "Not grouped.", "dim"
+        )
 
     async def on_acknowledge(self, _key: str) -> None:
         row, app = self._app.view.list.current, self._app
         if row is None or not isinstance(row.key, tuple) or row.key[0] != "event":
-            app.tell("x acknowledges an event: v l shows the feed.", "dim")
+            app.show_message("x acknowledges an event: v l shows the feed.", "dim")
             return
         await app.calls.call("events_ack", ids=[str(row.key[1])])
-        app.tell(f"Event {row.key[1]} is acknowledged.", "running")
+        app.show_message(f"Event {row.key[1]} is acknowledged.", "running")
 
     def on_refresh_view(self, _key: str) -> None:
         self._app.reload_view()

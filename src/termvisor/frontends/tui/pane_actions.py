@@ -37,7 +37,7 @@ class PaneActions:
 
     # Answers
 
-    async def approve(self, pane: int) -> None:
+    async def allow_once(self, pane: int) -> None:
         request = self._app.state.find_request(pane)
         if request is None:
             await self._answer_dialog(pane, "allow", "allow it once")
@@ -61,7 +61,7 @@ class PaneActions:
     async def choose_option(self, pane: int, digit: str, screen: Sequence[str]) -> None:
         option = next((one for one in find_options(screen) if one.digit == digit), None)
         if option is None:
-            self._app.tell(f"Pane {pane} shows no dialog with an option {digit}.", "warning")
+            self._app.show_message(f"Pane {pane} shows no dialog with an option {digit}.", "warning")
             return
         shown = option.label[:_MAX_OPTION_TEXT]
         await self._answer_dialog(pane, digit, f"answer {digit}. {option.label}", shown)
@@ -72,7 +72,7 @@ class PaneActions:
         await self.preview("answer_dialog", [pane], label, params)
 
     async def _answer(self, name: str, number: int, **params: Any) -> None:
-        self._app.tell(f"Request {number}: waiting for the outcome …", "dim")
+        self._app.show_message(f"Request {number}: waiting for the outcome …", "dim")
         await self._run(name, f"request {number}", id=number, **params)
 
     # Actions with a preview
@@ -122,13 +122,13 @@ class PaneActions:
             lines.append((f"pane {pane}: policy: {verdict.answer}{f': {text}' if text else ''}", ""))
             if is_possible:
                 allowed.append((pane, verdict.answer == "ask"))
-        self._app.tell_lines(lines)
+        self._app.show_messages(lines)
         if allowed:
             where = describe_panes([pane for pane, _ in allowed])
             self._app.ask_choice(f"{label}, {where}?", y=("yes", lambda: self._execute(name, allowed, label, params)))
 
     async def _execute(self, name: str, panes: Sequence[tuple[int, bool]], label: str, params: dict[str, Any]) -> None:
-        self._app.tell(f"{label} …", "dim")
+        self._app.show_message(f"{label} …", "dim")
         for pane, needs_consent in panes:
             # `kill` always asks; what is asked was just answered here.
             consent = {"yes": True} if needs_consent or name == "kill" else {}
@@ -141,9 +141,9 @@ class PaneActions:
             text = render_result(operation, await self._app.calls.call(name, **params), _PLAIN)
         except VisorError as error:
             style = "warning" if error.code in CONSENT_CODES else "error"
-            self._app.tell(f"{label}: {describe_error(error)}", style)
+            self._app.show_message(f"{label}: {describe_error(error)}", style)
             return
-        self._app.tell(" · ".join(line.strip() for line in f"{label}: {text}".splitlines()), "running")
+        self._app.show_message(" · ".join(line.strip() for line in f"{label}: {text}".splitlines()), "running")
 
     # Leave the view for a while
 
@@ -154,24 +154,26 @@ class PaneActions:
             attached = convert(await self._app.calls.call("attach", pane=str(pane)), AttachResult)
             command = choose_tmux_command(attached, tmux)
         except VisorError as error:
-            self._app.tell(f"{describe_error(error)} `visor attach {pane}` shows it in another terminal.", "error")
+            self._app.show_message(
+                f"{describe_error(error)} `visor attach {pane}` shows it in another terminal.", "error"
+            )
             return
         if tmux:
             status, _, errors = run_and_capture(command)
             if status:
-                self._app.tell(errors.decode("utf-8", "replace"), "error")
+                self._app.show_message(errors.decode("utf-8", "replace"), "error")
             return
-        ended = self._app.lend_terminal(lambda: run_in_terminal(command))
+        ended = self._app.suspend_for(lambda: run_in_terminal(command))
         if ended is not None:
-            self._app.tell(f"tmux ended with status {ended}." if ended else f"Back from pane {pane}.", "dim")
+            self._app.show_message(f"tmux ended with status {ended}." if ended else f"Back from pane {pane}.", "dim")
 
     async def replay(self, pane: int) -> None:
         from termvisor.frontends.tui.player.player import run_player
 
         try:
-            self._app.lend_terminal(lambda: run_player(ReplayArgs(pane=str(pane))))
+            self._app.suspend_for(lambda: run_player(ReplayArgs(pane=str(pane))))
         except VisorError as error:
-            self._app.tell(describe_error(error), "error")
+            self._app.show_message(describe_error(error), "error")
 
 
 def describe_panes(panes: Sequence[int]) -> str:

@@ -11,11 +11,11 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from termvisor.frontends.tui.styled_text import clean_lines, parse_colored_row
+from termvisor.frontends.tui.styled_text import parse_colored_row, strip_lines
 from termvisor.ops.panes.watch_screen import ScreenUpdate
 
 
-class PaneView(Widget):
+class PaneDisplay(Widget):
     """Shows rows; ``left`` is the first column shown of a screen that is wider than the view."""
 
     def __init__(self, *, id: str):  # noqa: A002 - the parameter of every widget
@@ -86,7 +86,7 @@ class PaneView(Widget):
 
 def build_rows(text: str) -> list[tuple[Segment, ...]]:
     """Return the cleaned lines of a text as rows."""
-    return [(Segment(line),) for line in clean_lines(text)]
+    return [(Segment(line),) for line in strip_lines(text)]
 
 
 def _mark_cursor(strip: Strip, column: int) -> Strip:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from termvisor.frontends.tui.styled_text import StyledPart, clean_text
+from termvisor.frontends.tui.styled_text import StyledPart, strip_controls
 
 SubmitText = Callable[[str], Awaitable[None] | None]
 
@@ -32,7 +32,7 @@ class LinePrompt(Struct, kw_only=True):
             self.text = self.text.rstrip().rpartition(" ")[0]
         elif key == "tab":
             self.text = self.complete(self.text)
-        elif character is not None and (added := clean_text(character)):
+        elif character is not None and (added := strip_controls(character)):
             self.text += added
         else:
             return False

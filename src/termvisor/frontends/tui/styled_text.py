@@ -1,7 +1,7 @@
 """Turn text from outside into styled text that cannot control the terminal.
 
-Invariant: what comes from a pane, a title, a path or a message passes `clean_text` or `parse_colored_row`; both drop
-every escape sequence except colours, all control characters, direction marks and characters without a width.
+Invariant: what comes from a pane, a title, a path or a message passes `strip_controls` or `parse_colored_row`, which
+drop every escape sequence except colours, all control characters, direction marks and characters without a width.
 """
 
 import re
@@ -55,20 +55,20 @@ HIGH_CONTRAST: dict[str, Style] = {
 """Styles without dim text and without colours: bold, underlined and reversed text only."""
 
 
-def clean_text(text: str) -> str:
+def strip_controls(text: str) -> str:
     """Return one line without escape sequences, control characters and invisible characters."""
     return _DROPPED.sub("", _ESCAPE_SEQUENCE.sub("", text.replace("\t", " ").replace("\n", " ")))
 
 
-def clean_lines(text: str) -> list[str]:
+def strip_lines(text: str) -> list[str]:
     """Return the cleaned lines of a text."""
-    return [clean_text(line.expandtabs(8)) for line in text.splitlines()]
+    return [strip_controls(line.expandtabs(8)) for line in text.splitlines()]
 
 
 def build_strip(parts: Iterable[StyledPart], width: int, styles: dict[str, Style], base: Style | None = None) -> Strip:
     """Return one row of exactly this width."""
     base = base or Style()
-    segments = [Segment(clean_text(text), styles.get(name, styles[""]) + base) for text, name in parts if text]
+    segments = [Segment(strip_controls(text), styles.get(name, styles[""]) + base) for text, name in parts if text]
     return Strip(segments).adjust_cell_length(width, base)
 
 
@@ -76,10 +76,10 @@ def parse_colored_row(row: str) -> tuple[Segment, ...]:
     """Parse a row with colours as segments; everything else that controls a terminal is dropped."""
     segments, attributes, position = [], TextAttributes(), 0
     for match in _COLOUR_SEQUENCE.finditer(row):
-        if text := clean_text(row[position : match.start()]):
+        if text := strip_controls(row[position : match.start()]):
             segments.append(Segment(text, build_style(attributes)))
         attributes, position = apply_codes(attributes, match[1]), match.end()
-    if text := clean_text(row[position:]):
+    if text := strip_controls(row[position:]):
         segments.append(Segment(text, build_style(attributes)))
     return tuple(segments)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from termvisor.clock import NS, parse_timestamp
 from termvisor.frontends.tui.row_list import ListRow
-from termvisor.frontends.tui.styled_text import StyledPart, clean_text
+from termvisor.frontends.tui.styled_text import StyledPart, strip_controls
 from termvisor.model.agent.state import PRECEDENCE, StateName
 from termvisor.ops.agents.timeline import StateSpan, TimelineListing
 from termvisor.ops.agents.usage_daily import UsageListing
@@ -29,7 +29,7 @@ _USAGE_BAR_WIDTH = 24
 
 def build_text_rows(text: str, empty: str) -> tuple[ListRow, ...]:
     """Return the lines of an operation's text as rows."""
-    lines = [clean_text(line) for line in text.splitlines()] or [empty]
+    lines = [strip_controls(line) for line in text.splitlines()] or [empty]
     return tuple(ListRow(key=("line", number), parts=((f" {line}", ""),)) for number, line in enumerate(lines))
 
 
@@ -47,7 +47,7 @@ def build_inbox_rows(
         for pane in waiting
     ]
     if not rows:
-        rows.append(ListRow(key="empty", parts=((" Nobody waits for you.", "dim"),)))
+        rows.append(ListRow(key="empty", parts=((" No agent waits for you.", "dim"),)))
     if closed:
         rows.append(ListRow(key="closed", parts=((" Answered", "heading"),), can_select=False))
         rows += [_build_request_row(item, "dim") for item in reversed(closed)]
@@ -59,13 +59,13 @@ def _build_request_row(item: ApprovalItem, style: str) -> ListRow:
     parts: list[StyledPart] = [
         (f"{item.id:>4}  ", "bold"),
         (f"{place:<9} ", "place"),
-        (clean_text(f"{item.what}  "), style),
+        (strip_controls(f"{item.what}  "), style),
     ]
     if item.state != "open":
-        parts.append((clean_text(format_state(item)), "warning" if item.outcome == "failed" else "running"))
+        parts.append((strip_controls(format_state(item)), "warning" if item.outcome == "failed" else "running"))
     else:
         left = f"{format_age(item.left)} left  " if item.left is not None else ""
-        parts.append((clean_text(f"{left}by {item.by}, risk {item.risk}"), "dim"))
+        parts.append((strip_controls(f"{left}by {item.by}, risk {item.risk}"), "dim"))
     return ListRow(key=("request", item.id), parts=tuple(parts), pane=item.pane)
 
 
@@ -76,7 +76,7 @@ def build_feed_row(event: EventItem) -> ListRow:
     parts = (
         (f" {event.at[11:19]} ", "dim"),
         (f"{pane}  ", "bold"),
-        (clean_text(describe_event(event)), style),
+        (strip_controls(describe_event(event)), style),
     )
     return ListRow(key=("event", event.cursor), parts=parts, pane=event.pane)
 

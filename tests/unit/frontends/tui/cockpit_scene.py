@@ -46,6 +46,7 @@ class CockpitScene:
         await self.settle()
 
     async def settle(self, seconds: float = 1.0) -> None:
+        self.app.paint()
         for _ in range(8):
             await let_tasks_run()
             await self.services.clock.advance(seconds / 8)

@@ -3,7 +3,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.frontends.tui.styled_text import STYLES, build_strip, clean_text, parse_colored_row
+from termvisor.frontends.tui.styled_text import STYLES, build_strip, parse_colored_row, strip_controls
 
 HOSTILE = (
     "\x1b]52;c;cm0gLXJmIH4=\x07",
@@ -27,7 +27,7 @@ def read_row(row: str) -> str:
 
 def test_only_text_remains_of_hostile_sequences() -> None:
     for sequence in HOSTILE:
-        assert clean_text(f"a{sequence}b") == "ab", repr(sequence)
+        assert strip_controls(f"a{sequence}b") == "ab", repr(sequence)
         assert read_row(f"a{sequence}b") == "ab", repr(sequence)
 
 
@@ -35,14 +35,14 @@ def test_only_text_remains_of_hostile_sequences() -> None:
     st.lists(st.sampled_from([*HOSTILE, "\x1b", "x", "\x1b[31m", "\x1b[", "[bold]", "é漢"]), max_size=12).map("".join)
 )
 def test_no_mix_of_sequences_leaves_a_control_character(text: str) -> None:
-    for cleaned in (clean_text(text), read_row(text)):
+    for cleaned in (strip_controls(text), read_row(text)):
         assert not [char for char in cleaned if unicodedata.category(char) in ("Cc", "Cf", "Cs")]
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_cleaned_and_cleaning_again_changes_nothing(text: str) -> None:
-    cleaned = clean_text(text)
-    assert clean_text(cleaned) == cleaned
+    cleaned = strip_controls(text)
+    assert strip_controls(cleaned) == cleaned
     assert not [char for char in cleaned if unicodedata.category(char) in ("Cc", "Cs")]
 
 
