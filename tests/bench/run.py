@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.accuracy import version_accuracy
 from tests.bench import (
+    cockpit_cost,
     hostile_floods,
     ingest_speed,
     maintenance_cost,
@@ -56,6 +57,7 @@ BENCHMARKS = {
     "repaint": repaint_cost.measure_repaints,
     "hostile": hostile_floods.measure_floods,
     "neighbours": hostile_floods.measure_neighbours,
+    "cockpit": cockpit_cost.measure_cockpit,
     "viewers": viewer_cost.measure_viewers,
     "soak": soak.measure_soak,
 }

@@ -52,6 +52,7 @@ _TEXT_TAIL = 300
 class CockpitApp(App[None], inherit_bindings=False):
     """``view_name`` is the view in the list, ``aspect`` what is shown of the selected pane."""
 
+    TITLE = "visor"
     CSS = STYLE_SHEET
     ENABLE_COMMAND_PALETTE = False
 
