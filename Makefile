@@ -11,7 +11,6 @@ LIVE = tests/live tests/unit/ops/docs/completions
 run: ## install what is missing, start the daemon and show all panes
 	@.ci/setup run
 	@$(BIN)/visor up --demo-if-empty
-	@command -v visor > /dev/null || echo "To type visor anywhere: make install (or export PATH=\"$(CURDIR)/$(BIN):\$$PATH\")"
 
 install: ## put visor on PATH (~/.local/bin), with completion; make uninstall reverts it
 	@.ci/setup run

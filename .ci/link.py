@@ -12,8 +12,8 @@ import sys
 import sysconfig
 import tomllib
 
-EXTRAS = {"run": ("tui",), "dev": ("tui", "dev"), "live": ("tui", "dev", "live")}
-OPTIONAL = ("hyperscan",)
+EXTRAS = {"run": ("tui", "pty"), "dev": ("tui", "pty", "dev"), "live": ("tui", "pty", "dev", "live")}
+OPTIONAL = ("hyperscan", "pyghostty")
 
 
 def main(root: str, mode: str) -> None:

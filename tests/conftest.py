@@ -1,10 +1,16 @@
-"""Isolate all tests from the user's home, and let them receive Ctrl-C as in a terminal."""
+"""Isolate all tests from the user's home, let them receive Ctrl-C as in a terminal, and count hypothesis examples."""
 
 import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
+from tests.fuzz.example_count import scale_example_count
+
+# No deadline: it would measure the load of the machine, and the imports of the first example.
+settings.register_profile("no_deadline", deadline=None, max_examples=scale_example_count(100))
+settings.load_profile("no_deadline")
 CLEARED_VARIABLES = ("ZDOTDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 
 

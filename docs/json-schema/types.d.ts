@@ -846,13 +846,16 @@ export interface ConfigReloadArgs {
 /** ``applied`` settings are active now; ``needs_restart`` have changed but need the command in ``restart_with``.
 
     ``rules`` is the number of active rules, null if none changed. ``rule_troubles`` are errors in rule files; with any,
-    the previous rules stay active. */
+    the previous rules stay active. ``agents`` are those whose description file is new, different or gone;
+    ``agent_troubles`` are errors in such files, which are left out. */
 export interface ConfigReloadResult {
   applied?: Array<string>;
   needs_restart?: Array<string>;
   restart_with?: Record<string, string>;
   rules?: number | null;
   rule_troubles?: Array<string>;
+  agents?: Array<string>;
+  agent_troubles?: Array<string>;
 }
 
 /** The setting and its new value. */
@@ -1479,6 +1482,8 @@ export interface GetTextArgs {
   numbers?: boolean;
   /** Keep colours: the last lines as tmux shows them, because stored text has none. */
   escapes?: boolean;
+  /** Print lines as they are completed, until the pane closes. */
+  follow?: boolean;
   /** Require this agent process: `runtime` of `visor status` and events. */
   if_runtime?: number | null;
   /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
@@ -1503,6 +1508,20 @@ export interface HandlingItem {
   by?: string;
   action?: string;
   run?: number | null;
+}
+
+/** Consecutive output from ``start`` to ``cursor``. ``is_incomplete``: bytes before ``start`` were deleted. */
+export interface HarvestPage {
+  job: number;
+  mode: "jsonl" | "lines" | "raw";
+  start: number;
+  cursor: number;
+  lines?: Array<TextLineItem>;
+  pending?: string;
+  data?: string | null;
+  has_more?: boolean;
+  is_over?: boolean;
+  is_incomplete?: boolean;
 }
 
 /** Takes no arguments. */
@@ -1703,6 +1722,284 @@ export interface InterruptArgs {
   stable?: number;
   /** The pane: id, %id or session:window.pane. */
   pane: string;
+}
+
+/** The job, and preconditions. */
+export interface JobAttachArgs {
+  /** Say what the call would do, and its exit status; execute nothing. */
+  dry_run?: boolean;
+  /** Approve the action, if it requires approval (terminal only). */
+  yes?: boolean;
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
+  yes_for_session?: boolean;
+  /** Owner of the reservation to act under; default: you. */
+  owner?: string;
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
+  wait_answer_secs?: number;
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
+  force_stale?: boolean;
+  /** Require this agent process: `runtime` of `visor status` and events. */
+  if_runtime?: number | null;
+  /** Require one of these agent states (idle,completed) or activities (prompt, alt_screen). */
+  if_state?: string | null;
+  /** Require output within this many seconds. */
+  if_updated_within?: number | null;
+  /** Require this text, or /pattern/ between slashes, on the screen. */
+  if_screen?: string | null;
+  /** Require a shell at its prompt. */
+  if_prompt?: boolean;
+  /** Require that the program reported `ready` since its last command began. */
+  if_ready?: boolean;
+  /** Require that the last lines match this pattern. */
+  if_tail?: string | null;
+  /** Number of last lines that --if-tail checks. */
+  lines?: number;
+  /** Require that they have not changed for this many seconds. */
+  stable?: number;
+  /** The job: its id, or its name for the newest of it. */
+  job: string;
+}
+
+/** The job. */
+export interface JobDetachArgs {
+  /** The job: its id, or its name for the newest of it. */
+  job: string;
+}
+
+/** The job, and the extractor. */
+export interface JobExtractArgs {
+  /** The job: its id, or its name for the newest of it. */
+  job: string;
+  /** Name of the extractor. */
+  extractor: string;
+  /** Write secret values to this new file, one `name=value` a line. */
+  secret_file?: string;
+}
+
+/** ``values`` by name. Secret ones are only in ``secret_file``; ``secrets`` names them. */
+export interface JobExtractResult {
+  job: number;
+  extractor?: string;
+  values?: Record<string, string>;
+  secrets?: Array<string>;
+  secret_file?: string;
+}
+
+/** The job, where to begin, and the form. */
+export interface JobHarvestArgs {
+  /** The job: its id, or its name for the newest of it. */
+  job: string;
+  /** Begin at this byte; default: the first one. */
+  cursor?: number | null;
+  /** Begin where the last harvest of this job ended. */
+  new?: boolean;
+  /** Maximum number of lines, without --follow. */
+  limit?: number;
+  /** Return the bytes, with their escape sequences. */
+  raw?: boolean;
+  /** Print output as it arrives, until the job has ended. */
+  follow?: boolean;
+  /** Print each line as JSON: at, offset, text. */
+  jsonl?: boolean;
+  /** With --raw: do not mask secrets (a program needs approval). */
+  unredacted?: boolean;
+}
+
+/** ``state`` is `starting`, `running`, `waiting_for_input` (``evidence`` says why, ``prompt`` what it asks),
+    `finished` (``code``, or -1 with ``signal``) or `lost` (``why``).
+
+    ``cursor`` is the end of the last harvest; ``output_bytes`` the length of the output, once it is known. */
+export interface JobItem {
+  id: number;
+  name?: string;
+  command?: string;
+  state: "finished" | "lost" | "running" | "starting" | "waiting_for_input";
+  evidence?: string;
+  prompt?: string;
+  code?: number | null;
+  signal?: number | null;
+  why?: string;
+  duration_secs?: number | null;
+  cpu_secs?: number | null;
+  place: "pty" | "session" | "tmux";
+  session?: string;
+  pane?: number | null;
+  /** Only with `--full` or `--fields`. */
+  mux_pane?: string;
+  /** Only with `--full` or `--fields`. */
+  server?: string;
+  /** Only with `--full` or `--fields`. */
+  pid?: number;
+  started_at?: string | null;
+  finished_at?: string | null;
+  output_bytes?: number | null;
+  /** Only with `--full` or `--fields`. */
+  cursor?: number;
+  /** Only with `--full` or `--fields`. */
+  errno?: number;
+  /** Only with `--full` or `--fields`. */
+  max_rss?: number;
+  attempt?: number;
+  retry_of?: number | null;
+  /** Only with `--full` or `--fields`. */
+  correlation?: string;
+}
+
+/** Which jobs to list. */
+export interface JobListArgs {
+  /** Only these states, separated by commas. */
+  state?: string | null;
+  /** Only jobs of this name. */
+  name?: string | null;
+  /** Only jobs created since this time. */
+  since?: string | null;
+  /** Maximum number of jobs, newest first. */
+  limit?: number;
+  /** Show durations, success rate and prompts by name instead. */
+  summary?: boolean;
+}
+
+/** Jobs, oldest first. */
+export interface JobListing {
+  schema_version?: number;
+  /** Only with `--full` or `--fields`. */
+  generated_at?: string;
+  filters?: Record<string, string | number | boolean>;
+  summary: JobsSummary;
+  items?: Array<JobItem>;
+}
+
+/** What to keep; without options, what the settings say. */
+export interface JobPruneArgs {
+  /** Keep at most this many ended jobs. */
+  keep?: number | null;
+  /** Say what would be deleted; delete nothing. */
+  dry_run?: boolean;
+}
+
+/** What was deleted, or would be: ended jobs, bytes of their output, and what was left of dead ones. */
+export interface JobPruneResult {
+  jobs: number;
+  freed_bytes?: number;
+  orphans?: number;
+}
+
+/** The job, and what to type. */
+export interface JobSendArgs {
+  /** Say what the call would do, and its exit status; execute nothing. */
+  dry_run?: boolean;
+  /** Approve the action, if it requires approval (terminal only). */
+  yes?: boolean;
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
+  yes_for_session?: boolean;
+  /** Owner of the reservation to act under; default: you. */
+  owner?: string;
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
+  wait_answer_secs?: number;
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
+  force_stale?: boolean;
+  /** The job: its id, or its name for the newest of it. */
+  job: string;
+  /** Text to type; `-` reads stdin. */
+  text?: string;
+  /** Read the text from stdin; same as `-` as text. */
+  stdin?: boolean;
+  /** Read the text from this file; `-` for stdin. */
+  file?: string | null;
+  /** The text is a secret: from --file, stdin, or asked for without echo; never an argument. */
+  secret?: boolean;
+  /** The text names keys: Up, C-c, Enter, a, … */
+  keys?: boolean;
+  /** Do not press Enter. */
+  no_enter?: boolean;
+  /** Type although it is not proven to wait for input. */
+  force?: boolean;
+}
+
+/** ``status`` is `delivered` once the program has read what was typed. */
+export interface JobSendResult {
+  status: "delivered" | "done" | "failed" | "foreseen" | "queued" | "suppressed" | "typed_not_submitted" | "unknown";
+  why?: string;
+  text?: string;
+  /** Only with `--full` or `--fields`. */
+  correlation?: string;
+  pane?: PaneIdentity | null;
+  foreseen?: DryRunResult | null;
+  job?: number;
+  bytes_sent?: number;
+}
+
+/** The job. */
+export interface JobStatusArgs {
+  /** The job: its id, or its name for the newest of it. */
+  job: string;
+}
+
+/** The job. */
+export interface JobStopArgs {
+  /** Say what the call would do, and its exit status; execute nothing. */
+  dry_run?: boolean;
+  /** Approve the action, if it requires approval (terminal only). */
+  yes?: boolean;
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
+  yes_for_session?: boolean;
+  /** Owner of the reservation to act under; default: you. */
+  owner?: string;
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
+  wait_answer_secs?: number;
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
+  force_stale?: boolean;
+  /** The job: its id, or its name for the newest of it. */
+  job: string;
+}
+
+export interface JobStopResult {
+  status: "delivered" | "done" | "failed" | "foreseen" | "queued" | "suppressed" | "typed_not_submitted" | "unknown";
+  why?: string;
+  text?: string;
+  /** Only with `--full` or `--fields`. */
+  correlation?: string;
+  pane?: PaneIdentity | null;
+  foreseen?: DryRunResult | null;
+  job?: JobItem | null;
+}
+
+/** Figures about the jobs of one name; durations in seconds. */
+export interface JobSummary {
+  name?: string;
+  jobs: number;
+  running: number;
+  succeeded: number;
+  failed: number;
+  lost: number;
+  median_s?: number | null;
+  longest_s?: number | null;
+  prompts?: Array<string>;
+}
+
+/** The job, and the states to wait for. */
+export interface JobWaitArgs {
+  /** The job: its id, or its name for the newest of it. */
+  job: string;
+  /** States to wait for, separated by commas; default: its end, or a prompt. */
+  state?: string;
+  /** Wait for its end only, also beyond prompts. */
+  ended?: boolean;
+  /** Time out after this many seconds. */
+  timeout_secs?: number;
+}
+
+/** ``groups`` are the figures by name, with --summary. */
+export interface JobsSummary {
+  jobs: number;
+  by_state?: Record<string, number>;
+  groups?: Array<JobSummary>;
 }
 
 /** The pane, and the signal or --close. */
@@ -2724,6 +3021,60 @@ export interface RulesTestResult {
   items?: Array<RuleTestItem>;
 }
 
+/** The command, where to run it, and how to watch it. */
+export interface RunArgs {
+  /** Say what the call would do, and its exit status; execute nothing. */
+  dry_run?: boolean;
+  /** Approve the action, if it requires approval (terminal only). */
+  yes?: boolean;
+  /** Like --yes, and for eight hours also what the request names: programs, folders, hosts. */
+  yes_for_session?: boolean;
+  /** Owner of the reservation to act under; default: you. */
+  owner?: string;
+  /** Act although another caller reserved the pane (terminal only); logged. */
+  override_reservation?: boolean;
+  /** Wait this many seconds for approval, if required. */
+  wait_answer_secs?: number;
+  /** Execute even if the pane's state is outdated or incomplete; logged. */
+  force_stale?: boolean;
+  /** Program and arguments after --, or one shell line. */
+  command: Array<string>;
+  /** Its terminal: an own PTY, the private tmux server, or a window of a session. */
+  place?: "pty" | "session" | "tmux" | null;
+  /** Session for --place session, made if it is missing. */
+  session?: string;
+  /** tmux server of that session, if there are several. */
+  server?: string;
+  /** Working directory; default: yours. */
+  cwd?: string;
+  /** Environment variable NAME=value; may be repeated. */
+  env?: Array<string>;
+  /** Name of the job, for lists and statistics. */
+  name?: string;
+  /** Run the words as one line of `bash -lc` with pipefail. */
+  shell?: boolean;
+  /** Run a single word as a program; `--` implies it. */
+  exact?: boolean;
+  /** Keep a shell in the terminal afterwards. */
+  interactive?: boolean;
+  /** Close the window afterwards, also in --place session. */
+  no_interactive?: boolean;
+  /** Stop it after this many seconds. 0: never. */
+  timeout?: number | null;
+  /** Pattern of a prompt at which it waits; may be repeated. */
+  detect?: Array<string>;
+  /** Pattern of a secret in its output; may be repeated. */
+  redact?: Array<string>;
+  /** Use the prompts and secrets of this extractor. */
+  extractor?: string;
+  /** Report it as waiting after this many idle seconds (a guess). 0: never. */
+  quiet_after?: number;
+  /** Wait until it has ended or waits for input. */
+  wait?: boolean;
+  /** Give up --wait after this many seconds. */
+  timeout_secs?: number;
+}
+
 /** The run right after the request; the effect may take a moment. */
 export interface RunChangeResult {
   run: RunItem;
@@ -2763,6 +3114,18 @@ export interface RunListing {
   filters?: Record<string, string | number | boolean>;
   summary: RunsSummary;
   items?: Array<RunItem>;
+}
+
+/** ``job`` is the started job; its ``pane`` has the log. With --wait it is what the job came to. */
+export interface RunResult {
+  status: "delivered" | "done" | "failed" | "foreseen" | "queued" | "suppressed" | "typed_not_submitted" | "unknown";
+  why?: string;
+  text?: string;
+  /** Only with `--full` or `--fields`. */
+  correlation?: string;
+  pane?: PaneIdentity | null;
+  foreseen?: DryRunResult | null;
+  job?: JobItem | null;
 }
 
 export interface RunsSummary {
@@ -3214,6 +3577,8 @@ export interface SpawnArgs {
   beside?: string | null;
   /** Place the panes side by side. */
   horizontal?: boolean;
+  /** Start it in a terminal of its own, without tmux. */
+  pty?: boolean;
   /** Name or path of the tmux server's socket, if there are several. */
   server?: string;
 }
@@ -3342,6 +3707,13 @@ export interface StepItem {
 export interface TextLine {
   number: number;
   at?: string;
+  text?: string;
+}
+
+/** One line of output: when it was printed, the byte where it begins, and its text. */
+export interface TextLineItem {
+  at?: string;
+  offset: number;
   text?: string;
 }
 
@@ -3933,6 +4305,17 @@ export interface Ops {
   reserve: { input: ReserveArgs; output: ReservationItem };
   release: { input: ReleaseArgs; output: ReleaseResult };
   list_reservations: { input: ListReservationsArgs; output: ReservationListing };
+  run: { input: RunArgs; output: RunResult };
+  job_list: { input: JobListArgs; output: JobListing };
+  job_status: { input: JobStatusArgs; output: JobItem };
+  job_wait: { input: JobWaitArgs; output: JobItem };
+  job_send: { input: JobSendArgs; output: JobSendResult };
+  job_harvest: { input: JobHarvestArgs; output: HarvestPage };
+  job_extract: { input: JobExtractArgs; output: JobExtractResult };
+  job_stop: { input: JobStopArgs; output: JobStopResult };
+  job_detach: { input: JobDetachArgs; output: JobItem };
+  job_attach: { input: JobAttachArgs; output: AttachResult };
+  job_prune: { input: JobPruneArgs; output: JobPruneResult };
   inbox: { input: InboxArgs; output: InboxListing };
   watch_inbox: { input: WatchInboxArgs; items: InboxUpdate };
   approve: { input: ApproveArgs; output: ApproveResult };

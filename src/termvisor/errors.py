@@ -47,7 +47,7 @@ class ConfigError(BadRequest):
 
     code = "config_error"
     exit_status = 78
-    hint = "Run `visor config validate` and fix the reported line."
+    hint = "Fix the reported line: `visor config edit` opens the config file, and checks it."
 
 
 class ConfirmationRequired(BadRequest):

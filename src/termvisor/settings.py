@@ -241,6 +241,10 @@ def _check_values(settings: Settings) -> None:
         if problem := dialect.find_pattern_problem(pattern):
             message = f"redact_patterns: {pattern[:200]!r} is not a supported regular expression: {problem}"
             raise SettingProblem("redact_patterns", message)
+    for job_class in settings.job_class:
+        if problem := dialect.find_pattern_problem(job_class.match):
+            message = f"job_class: {job_class.match[:200]!r} is not a supported regular expression: {problem}"
+            raise SettingProblem("job_class", message)
     for problem in find_notification_problems(settings):
         raise SettingProblem(problem.partition(":")[0], problem)
     if problem := workflows.find_prompt_problem(settings.continue_prompt):
@@ -251,7 +255,8 @@ def _check_values(settings: Settings) -> None:
     for name, hint in get_type_hints(Settings, include_extras=True).items():
         least = (get_meta(hint).extra or {}).get("least", 0)
         if 0 < getattr(settings, name) < least if least else False:
-            message = f"{name}: {getattr(settings, name)} is too small: 0 (no limit), or at least {least}"
+            amount = f"{least >> 20} MB" if name.endswith("_bytes") else least
+            message = f"{name}: {getattr(settings, name)} is too small: 0 (no limit), or at least {amount}"
             raise SettingProblem(name, message)
 
 

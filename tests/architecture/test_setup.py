@@ -68,7 +68,9 @@ class Machine:
         self.program("node", "#!/bin/sh\n")
         self.program("tar", "#!/bin/sh\nmkdir package && : >package/package.json\n")
         self.program(
-            "npm", f'#!/bin/sh\necho "npm $*" >>{self.calls_file}\n[ "$1" != pack ] || : >asciinema-player-3.tgz\n'
+            "npm",
+            f'#!/bin/sh\necho "npm $*" >>{self.calls_file}\n'
+            '[ "$1" != pack ] || : >asciinema-player-3.tgz >xterm-headless-6.tgz\n',
         )
 
     def tmux_releases(self) -> None:
@@ -283,9 +285,10 @@ def test_the_live_tests_get_their_programs_and_a_newer_tmux(good: Machine) -> No
     assert good.calls("apt-get install")[0].endswith(f" bash {PACKAGES}")
     assert os.access(good.root / ".parts" / "tmux" / "bin" / "tmux", os.X_OK)
     assert os.path.exists(good.root / ".parts" / "asciinema-player" / "package.json")
-    assert [call.split()[1] for call in good.calls("npm")] == ["pack", "install", "install"]
+    assert os.path.exists(good.root / ".parts" / "xterm-headless" / "package.json")
+    assert [call.split()[1] for call in good.calls("npm")] == ["pack", "pack", *["install"] * 3]
     assert "--ignore-scripts" in good.calls("npm install")[0]
-    assert (good.setup("live").stderr, len(good.calls("apt-get install")), len(good.calls("npm"))) == ("", 1, 3)
+    assert (good.setup("live").stderr, len(good.calls("apt-get install")), len(good.calls("npm"))) == ("", 1, 5)
 
 
 def test_the_live_tests_get_the_systems_own_python_and_an_environment_for_every_other(good: Machine) -> None:

@@ -16,7 +16,20 @@ from termvisor.testing.private_tmux import make_short_folder
 from tests.fuzz.example_count import build_settings
 from tests.unit.backends.pty.host_process import connect, run_host
 
-VERBS = [b"start", b"hold", b"write", b"signal", b"facts", b"resize", b"tag", b"grant", b"revoke", b"forget", b"sync"]
+VERBS = [
+    b"start",
+    b"hold",
+    b"write",
+    b"signal",
+    b"facts",
+    b"resize",
+    b"tag",
+    b"grant",
+    b"revoke",
+    b"forget",
+    b"sync",
+    b"number",
+]
 VERBS += [b"quit", b"key", b"size", b"", b"listen", b"daemon", b"viewer", b"\xff", b"x" * 4000]
 WORDS = [b"2", b"0", b"-1", b"99999999999999999999", b"1" * 5000, b"x", b"", b"-", b"\xff", b"9/9", b"/", b"1_0", b"ff"]
 WORDS += [

@@ -1,13 +1,18 @@
 """`visor spawn`: the output of a new program is captured from its first byte."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from termvisor.system.subprocesses import run_and_capture
+from termvisor.testing.private_tmux import make_short_folder
+from termvisor.testing.visor_instance import VisorInstance, run_instance
 from tests.live.numbered_printer import read_raw_log
 from tests.live.polling import wait_until
-from tests.live.robot_shells import SHELLS, run_robot_scene
+from tests.live.robot_shells import SHELLS, allow_robots, run_robot_scene
 from tests.live.shell_setup import ShellHome
 
 
@@ -43,6 +48,38 @@ def test_the_first_byte_of_a_program_is_in_the_raw_log(fleet, write_program, pla
         fleet.visor.call_robot("wait-for", str(pane), "first", "--timeout-secs", "20")
         assert read_raw_log(fleet.visor.paths.raw_dir, pane) == b"first\r\n"
         assert fleet.list_event_data(pane, "epoch_opened")[0]["baseline"] == 0
+
+
+@contextmanager
+def run_instance_without_servers() -> Iterator[tuple[VisorInstance, list[str]]]:
+    """Run an instance that watches two sockets on which no server runs yet."""
+    with make_short_folder() as folder:
+        sockets = [f"{folder}/t/one", f"{folder}/t/two"]
+        with run_instance(folder, *sockets) as visor:
+            allow_robots(visor, "spawn")
+            yield visor, sockets
+            for socket in filter(os.path.exists, sockets):
+                run_and_capture(["tmux", "-N", "-S", socket, "kill-server"])
+
+
+@pytest.mark.parametrize(("words", "number"), [((), 0), (("--server", "two"), 1)], ids=["default", "named"])
+def test_a_server_that_is_not_running_is_started(write_program, words, number):
+    program = write_program("echo first; exec sleep 1000")
+    with run_instance_without_servers() as (visor, sockets):
+        started = visor.call_robot("spawn", *words, "--session", "shop", "--", program)
+        assert started["text"] == f"no server was running; started the tmux server {sockets[number]}"
+        pane = started["new"]["id"]
+        visor.call_robot("wait-for", str(pane), "first", "--timeout-secs", "20")
+        assert read_raw_log(visor.paths.raw_dir, pane) == b"first\r\n"
+        again = visor.call_robot("spawn", "--session", "shop", "--server", sockets[number], "--", program)
+        assert again["text"] == ""
+
+
+def test_a_server_that_would_not_be_watched_is_not_started(write_program):
+    with run_instance_without_servers() as (visor, _):
+        status, _, errors = visor.run("spawn", "--server", "three", "--", "top")
+        assert status != 0
+        assert "no tmux server three" in errors
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -39,6 +39,8 @@ SCREENS = {"idle": HITS["turn_ended"], "working": HITS["working"], "dialog": ASK
 class FaultyPane:
     """A shell at its prompt, or Codex if ``screen`` names one of its screens. ``faults`` are by number of the call."""
 
+    started_server = ""
+
     def __init__(self, screen: str = "", faults: dict[int, str] | None = None):
         self.screen, self.faults = screen, dict(faults or {})
         self.calls = self.command_at = 0
@@ -218,7 +220,7 @@ class FaultyPane:
             raise NotFound("pane 1 no longer exists")
         return self
 
-    async def get_server_control(self, spawn: Spawn) -> "FaultyPane":
+    async def get_pane_opener(self, spawn: Spawn) -> "FaultyPane":
         return self
 
     def get_session_control(self, pane: PaneId) -> None:

@@ -285,7 +285,7 @@ def test_settings_with_a_common_prefix_may_be_in_a_table(paths: Paths) -> None:
         ("[storag]\nretention = 7\n", r"line 2: .* did you mean storage\.retention\?"),
         (
             "[storage]\n\ntotal_bytes = 1000\n",
-            "line 3: total_bytes: 1000 is too small: .* at least 67108864",
+            "line 3: total_bytes: 1000 is too small: .* at least 64 MB",
         ),
         ("[storage]\nretention = '7 parsecs'\n", "line 2: retention: Expected `float`"),
         (

@@ -7,6 +7,7 @@ key is pressed once, and a second time only if the screen has not changed at all
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -116,9 +117,21 @@ class AgentKeyboard:
             if len(press.keys) == 1 and has_changed and not await self._has_dialog_closed(choice, rows):
                 return self._still_shown_outcome
         if decided:
+            await self._leave_reason(choice)
             return replace(self._done_outcome, why="dialog_left")
         text = "the dialog changed while keys were pressed"
         return replace(self._done_outcome, status="unknown", why="dialog_changed", text=text)
+
+    async def _leave_reason(self, choice: str) -> None:
+        """Leave the input for a reason that some agents show after a refusal, without giving one."""
+        if choice != "deny" or not self._interaction.asks_for_reasons:
+            return
+        await self._wait_until_settled()
+        sample = await self._sample_pane()
+        press = self._interaction.find_reason_keys(sample.screen) if sample.screen is not None else None
+        if press is not None:
+            with suppress(StaleSnapshot):  # it was left meanwhile
+                await self._press_series(press)
 
     async def interrupt(self) -> Outcome:
         """Press the interrupt keys and wait until the screen shows that the agent is idle."""

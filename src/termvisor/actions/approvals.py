@@ -102,6 +102,10 @@ class ApprovalQueue:
         """Return True if a caller waits for the answer to this request, or an agent's dialog may."""
         return self._waiting_counts[number] > 0 or self._unclaimed.has(number)
 
+    def has_unclaimed_from_own_channel(self, pane: PaneId) -> bool:
+        """Return True if the pane's agent made a request by its server or hook, whose connection ended since."""
+        return self._unclaimed.has_from_own_channel(pane)
+
     def recover(self, unsettled: Iterable[Approval]) -> None:
         """Keep the agents' requests that an earlier daemon left unsettled: their dialogs may still be shown."""
         for approval in unsettled:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from termvisor.actions.agent_commands import AgentCommander
 from termvisor.actions.input_line import find_guard_piece
+from termvisor.actions.job_input import JobInputTyper
 from termvisor.actions.notifications.notifier import Notifier
 from termvisor.actions.pane_snapshot import ActionRoutes, PaneSnapshot
 from termvisor.actions.precondition_failure import build_guard_error
@@ -31,11 +32,14 @@ from termvisor.model.action.action import (
     Release,
     Reserve,
     RestoreData,
+    RunJob,
     RunProgram,
     RunWorkflow,
+    SendJobInput,
     SendKeys,
     SetTitle,
     Spawn,
+    StopJob,
     UpdateRecords,
     WriteConfig,
     WriteFile,
@@ -78,7 +82,7 @@ class ActionExecutor:
         get_account_prefix: Callable[[str], tuple[str, ...]] = _reject_account,
     ):
         self._routes, self._notifier, self._get_account_prefix = routes, notifier, get_account_prefix
-        self._agent_commander = AgentCommander(routes, clock)
+        self._clock, self._agent_commander = clock, AgentCommander(routes, clock)
 
     async def execute(self, action: Action, snapshot: PaneSnapshot | None, correlation: str = "") -> Outcome:
         """Execute the action. Raises ``StaleSnapshot``, without acting, if the pane changed since the snapshot."""
@@ -86,8 +90,8 @@ class ActionExecutor:
             return await self._notifier.send_notification(action, correlation)
         if isinstance(action, Spawn):
             return await self._spawn(action, snapshot)
-        if isinstance(action, Reserve | Release):
-            return await self._change_reservation(action)
+        if isinstance(action, Reserve | Release | RunJob | StopJob):
+            return await self._change_elsewhere(action, correlation)
         if isinstance(action, AnswerAgent):
             return await self._agent_commander.deliver_approval(action, snapshot)
         if isinstance(action, RunProgram):
@@ -104,6 +108,9 @@ class ActionExecutor:
     async def _execute_in_pane(self, action: Action, snapshot: PaneSnapshot) -> Outcome:
         if isinstance(action, SendKeys):
             return await self._press_keys(action, snapshot)
+        if isinstance(action, SendJobInput):
+            typer = JobInputTyper(self._routes.get_job_control(), self._routes.get_control(action.pane), self._clock)
+            return await typer.type_input(action, snapshot)
         if isinstance(action, AgentAction):
             return await self._agent_commander.execute(action, snapshot)
         if isinstance(action, Kill):
@@ -120,13 +127,24 @@ class ActionExecutor:
         if action.account:
             # The prefix only names the account. The new process loads the credentials, which never pass through here.
             action = replace(action, command=(*self._get_account_prefix(action.account), *action.command))
+        text = ""
         if snapshot is None:
-            mux_pane, pid = await (await self._routes.get_server_control(action)).open_pane(action, None)
+            opener = await self._routes.get_pane_opener(action)
+            mux_pane, pid = await opener.open_pane(action, None)
+            text = f"no server was running; started {opener.started_server}" if opener.started_server else ""
         else:
             session = action.session or snapshot.view.facts.session_id
             action = replace(action, session=session) if action.where == "window" else action
             mux_pane, pid = await self._routes.get_control(snapshot.view.id).open_pane(action, snapshot.pane_state.pane)
-        return Outcome(status="done", mux_pane=mux_pane, pid=pid, former={"mux_pane": mux_pane, "pid": pid})
+        former: dict[str, Scalar] = {"mux_pane": mux_pane, "pid": pid}
+        return Outcome(status="done", mux_pane=mux_pane, pid=pid, former=former, text=text)
+
+    async def _change_elsewhere(self, action: Reserve | Release | RunJob | StopJob, correlation: str) -> Outcome:
+        """Execute an action on what is not the pane itself: its reservation, or a job."""
+        if isinstance(action, Reserve | Release):
+            return await self._change_reservation(action)
+        jobs = self._routes.get_job_control()
+        return await (jobs.start_job(action, correlation) if isinstance(action, RunJob) else jobs.stop_job(action))
 
     async def _press_keys(self, action: SendKeys, snapshot: PaneSnapshot) -> Outcome:
         piece = ""

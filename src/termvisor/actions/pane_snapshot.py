@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from types import ModuleType
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -17,6 +17,7 @@ from termvisor.agents.adapters import loader, structure_keyboard
 from termvisor.agents.adapters.adapter import Adapter, ScreenReading
 from termvisor.agents.adapters.description_files import DESCRIPTIONS
 from termvisor.agents.adapters.keyboard import Decision, KeyPress
+from termvisor.agents.adapters.screen_structure import ZERO_WIDTH_BLANKS
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.backends.pane_control import PaneControl, PaneGuard, PaneState, PaneViewer
 from termvisor.backends.pane_terminal import SignalName
@@ -26,10 +27,14 @@ from termvisor.model.action.approval import Reservation
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions, UndoPrecondition
 from termvisor.model.agent.state import StateName
-from termvisor.model.ids import PaneId, RuntimeId
+from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
 from termvisor.model.terminal.pane import InputState, PaneView
 from termvisor.model.terminal.screen import Screen
 from termvisor.terminal.input_area import locate_cursor
+
+if TYPE_CHECKING:
+    # A cycle of types only: typing into a job needs the snapshot of its pane.
+    from termvisor.actions.job_input import JobControl
 
 # Seconds after a key press during which a user counts as typing in the pane.
 HUMAN_TYPING_WINDOW_S = 3.0
@@ -81,6 +86,14 @@ class AgentInteraction:
         name = "find_answer_keys" if choice in ("allow", "deny") else "find_option_keys"
         return self._call_keyboard(name, KeyPress, screen, choice)
 
+    @property
+    def asks_for_reasons(self) -> bool:
+        """Return True if the agent may ask for a reason when a request is refused."""
+        return hasattr(self._keyboard, "find_reason_keys")
+
+    def find_reason_keys(self, screen: Screen) -> KeyPress | None:
+        return self._call_keyboard("find_reason_keys", KeyPress, screen)
+
     def find_interrupt_keys(self, screen: Screen) -> KeyPress | None:
         return self._call_keyboard("find_interrupt_keys", KeyPress, screen)
 
@@ -92,6 +105,7 @@ class AgentInteraction:
         text = self._call_keyboard("read_composer", str, screen)
         if text is None and self.has_own_module:
             text = structure_keyboard.read_composer(screen)
+        text = text and text.strip(ZERO_WIDTH_BLANKS).strip()
         placeholder: re.Pattern[str] | None = getattr(self._keyboard, "PLACEHOLDER", None)
         return "" if text and placeholder is not None and placeholder.fullmatch(text) else text
 
@@ -270,6 +284,15 @@ class PaneAccess(ProgramObserver, Protocol):
         """Return the last command that the shell reported with our nonce after ``since``; None if there is none."""
 
 
+class PaneOpener(Protocol):
+    """Opens panes on one server, which it starts if ``started_server`` names it."""
+
+    started_server: str
+
+    async def open_pane(self, spawn: Spawn, beside: MuxPaneId | None) -> tuple[MuxPaneId, int]:
+        """Start a program; return its pane and process id."""
+
+
 class ActionRoutes(PaneAccess, Protocol):
     """The connections that actions use besides pane control."""
 
@@ -278,8 +301,11 @@ class ActionRoutes(PaneAccess, Protocol):
 
     def has_exited(self, runtime: RuntimeId) -> bool: ...
 
-    async def get_server_control(self, spawn: Spawn) -> PaneControl:
-        """Return control of the server that this action names, or of the only one. Raises ``NotFound``."""
+    async def get_pane_opener(self, spawn: Spawn) -> PaneOpener:
+        """Return the opener for the server that this action names, or for the only one. Raises ``NotFound``."""
+
+    def get_job_control(self) -> "JobControl":
+        """Return the control of jobs."""
 
     async def send_signal(self, snapshot: PaneSnapshot, name: SignalName) -> int:
         """Send a signal to the pane's foreground process group and return the group id. Raises ``StaleSnapshot``."""

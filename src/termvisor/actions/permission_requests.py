@@ -29,6 +29,7 @@ from termvisor.actions.gate import Gate
 from termvisor.actions.input_line import strip_decoration
 from termvisor.actions.pane_snapshot import AllowCallback, PaneSnapshot, get_agent_interaction
 from termvisor.actions.precondition_failure import build_stale_error
+from termvisor.actions.unclaimed_requests import DIALOG_TOOL
 from termvisor.agents.adapters.keyboard import Decision
 from termvisor.agents.adapters.server_contract import PermissionRequest, SessionControl
 from termvisor.errors import Refused, StateConflict, TimedOut, Unavailable, VisorError
@@ -63,6 +64,10 @@ class PermissionBroker:
             if outcome.why == "deny":
                 await self._record_denial(outcome, Outcome(status="done", why=HOOK_ANSWERED))
             return outcome
+
+    def has_unclaimed_from_own_channel(self, pane: PaneId) -> bool:
+        """Return True if the agent's server or hook may claim an earlier request, which its dialog would replace."""
+        return self._approvals.has_unclaimed_from_own_channel(pane)
 
     async def forward_server_request(
         self, session_control: SessionControl, *, agent: str, pane: PaneId, actor: Actor, handled_ids: set[str]
@@ -245,7 +250,7 @@ class ServerRequest:
             command=request.command,
             given=request.given,
             cwd=request.cwd,
-            session=session_control.session,
+            session=request.session or session_control.session,
             pane=pane,
             # The random part makes a repeated request a new action, because an approval is valid for one request only.
             request=f"{request.id}:{os.urandom(8).hex()}",
@@ -288,7 +293,7 @@ class PermissionDialog(Struct, frozen=True, kw_only=True):
         text = "\n".join(row.strip(" │┃") for row in self.rows)
         return AnswerAgent(
             agent=self.agent,
-            tool="dialog",
+            tool=DIALOG_TOOL,
             command=self.command if strip_decoration(self.command) in strip_decoration("".join(self.rows)) else "",
             given=msgspec.json.encode({"dialog": text}).decode(),
             cwd=self.cwd,

@@ -22,6 +22,7 @@ from termvisor.model.action.action import (
     Action,
     Actor,
     AnswerAgent,
+    SendJobInput,
     SendKeys,
     SendText,
     assess_risk,
@@ -221,17 +222,20 @@ def build_policy_place(snapshot: PaneSnapshot | None, now: int) -> PaneContext:
 
 def _is_command(action: Action, place: PaneContext) -> bool:
     """Return True if a shell may run the input: one reads it, or the program is unknown and may be a shell."""
-    if isinstance(action, SendText) and not action.enter:
+    if isinstance(action, SendText | SendJobInput) and not action.enter:
         return False
     if isinstance(action, SendKeys) and action.keys == CLEAR_INPUT_KEYS:
         return False  # these keys delete the typed command and run nothing
+    if isinstance(action, SendJobInput):
+        # A shell executes no secret: it is typed only where the terminal takes a line without echo.
+        return place.is_shell and not action.secret
     is_shell = place.is_shell or place.activity in ("prompt", "unknown", "gap")
     return isinstance(action, SendText | SendKeys) and is_shell
 
 
 def _read_typed_command(action: Action, snapshot: PaneSnapshot | None) -> str | None:
     """Return the command already typed at the prompt, because keys may run it; None if unknown."""
-    if isinstance(action, SendText):
+    if isinstance(action, SendText | SendJobInput):
         return ""
     typed = None if snapshot is None else snapshot.typed_input
     return None if typed is None else typed.before + typed.behind

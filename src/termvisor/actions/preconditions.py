@@ -30,6 +30,7 @@ from termvisor.model.action.action import (
     Interrupt,
     Kill,
     QuitAgent,
+    SendJobInput,
     SendKeys,
     SendText,
     get_default_owner,
@@ -65,11 +66,16 @@ def _check_action(snapshot: PaneSnapshot, attempt: Attempt, now: int) -> Failure
     yield from _check_pane_known(snapshot, attempt.preconditions, now)
     yield from _check_not_reserved(snapshot, attempt, now)
     yield from _check_caller_conditions(snapshot, attempt.preconditions, now)
-    if isinstance(action, SendText | SendKeys | Kill | AgentAction) and attempt.actor.pane == snapshot.view.id:
+    if (
+        isinstance(action, SendText | SendKeys | SendJobInput | Kill | AgentAction)
+        and attempt.actor.pane == snapshot.view.id
+    ):
         yield PreconditionFailure("own_pane", "the caller itself runs in this pane")
     if isinstance(action, SendText):
         yield from _check_text(snapshot, action.text)
-    if isinstance(action, SendText | SendKeys | AgentAction):
+    if isinstance(action, SendJobInput):
+        yield from _check_job_input(snapshot, action)
+    if isinstance(action, SendText | SendKeys | SendJobInput | AgentAction):
         yield from _check_accepts_input(snapshot)
         yield from _check_no_user_typing(snapshot, attempt, now)
         if snapshot.is_in_gap and not attempt.preconditions.force_stale:
@@ -159,6 +165,22 @@ def _check_text(snapshot: PaneSnapshot, text: str) -> Failures:
             yield PreconditionFailure("multi_line", "the program there would run several lines one by one")
         if "\t" in text:
             yield PreconditionFailure("popup_text", "a tab would trigger completion")
+
+
+def _check_job_input(snapshot: PaneSnapshot, action: SendJobInput) -> Failures:
+    """Check the text; that the job waits for it is checked by its terminal, right before it is typed."""
+    if len(action.text.encode("utf-8", "replace")) > MAX_TEXT_BYTES:
+        yield PreconditionFailure("too_long", f"the text is longer than {MAX_TEXT_BYTES} bytes")
+    if match := _CONTROL_CHARACTERS.search(action.text):
+        why = "the text contains a control character"
+        yield PreconditionFailure("control_characters", why, "none", repr(match[0]))
+    if "\n" in action.text and snapshot.input_place.is_paste_on is not True:
+        yield PreconditionFailure("multi_line", "the program there would read several lines one by one")
+    if snapshot.interaction is not None and snapshot.agent is not None:
+        hint = f"`visor send {snapshot.view.id}` checks what the agent shows."
+        yield PreconditionFailure(
+            "agent_runs", f"the agent {snapshot.agent.name} runs in the job's terminal", hint=hint
+        )
 
 
 def _check_program_input(snapshot: PaneSnapshot, action: SendText) -> Failures:

@@ -28,6 +28,8 @@ ASKED_AGAIN = ApprovalOutcome(
 )
 _CALLER_GONE = ApprovalOutcome(status="elsewhere", why="caller_gone", text="its caller no longer waits")
 
+DIALOG_TOOL = "dialog"
+"""What a request shows as its tool if it was read from the agent's dialog."""
 FindEnding = Callable[[PaneId], ApprovalOutcome | None]
 """Return how the request of a pane's agent ended, judging by the agent's state; None if it may still wait."""
 
@@ -42,6 +44,10 @@ class UnclaimedRequests:
 
     def has(self, number: int) -> bool:
         return number in self._deadlines
+
+    def has_from_own_channel(self, pane: PaneId) -> bool:
+        """Return True if the pane's agent reported one of these requests itself: not by its dialog."""
+        return any(one.pane == pane and one.shown.get("tool") != DIALOG_TOOL for one, _ in self._deadlines.values())
 
     def claim(self, asked: Approval) -> int | None:
         """Return the number of the unclaimed request that shows the same, which is claimed by this one."""

@@ -5,14 +5,17 @@ Unsupported. `registry.py` lists the built-in backends and loads those of other 
 """
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from termvisor.backends.pane_control import Guarantee, PaneControl
 from termvisor.backends.pane_source import PaneSource, ReportNews
 from termvisor.backends.pane_terminal import PaneTerminal
+from termvisor.backends.screen_renderer import BuildRenderer
 from termvisor.backends.transport import Transport
+from termvisor.model.action.action import Spawn
+from termvisor.model.ids import MuxPaneId
 from termvisor.model.terminal.pane import PaneFacts, ServerInstance
 from termvisor.model.terminal.target import AttachPlan
 from termvisor.settings import Paths, Settings
@@ -61,6 +64,22 @@ class BackendDependencies(Struct, frozen=True, kw_only=True):
     get_settings: Callable[[], Settings]
     count_fork: Callable[[], None] = lambda: None
     """Called for each program that is started (`ForkCounter`)."""
+    build_renderer: BuildRenderer = lambda: None
+    """Renders screens for backends that have the bytes of a terminal, but no emulator on this machine."""
+
+
+@runtime_checkable
+class OwnServerBackend(Protocol):
+    """A backend that starts its server itself, with the first pane, and keeps it beyond the daemon."""
+
+    async def start_server(self, transport: Transport) -> bool:
+        """Start the server unless it runs. Returns False where the target has none. Raises Unavailable."""
+
+    async def release_server(self, *, upgrades: bool) -> None:
+        """Disconnect at the end of the daemon; with ``upgrades`` the server becomes the installed version first.
+
+        Without it, a server without panes exits.
+        """
 
 
 class Backend(Protocol):
@@ -86,6 +105,11 @@ class Backend(Protocol):
 
     async def open_server(self, transport: Transport, address: str, report: ReportNews) -> PaneSource:
         """Connect to the server at the address. Raises MuxError if it does not answer."""
+
+    async def start_server_with_pane(
+        self, transport: Transport, address: str, spawn: Spawn, gate: str
+    ) -> tuple[MuxPaneId, int]:
+        """Start a server with the pane of a new session, as `PaneControl.open_pane` does. Raises Unsupported."""
 
     def is_server_alive(self, transport: Transport, server: ServerInstance) -> bool | None:
         """Return True if this server process still runs, None if that is unknown. Unknown is not dead."""

@@ -6,12 +6,13 @@ An entry point is a factory as in `BUILTIN`. A plug-in with the name of a built-
 from collections.abc import Callable, Mapping
 
 from termvisor.backends.backend import Backend, BackendDependencies
+from termvisor.backends.pty.backend import PtyBackend
 from termvisor.backends.tmux.backend import TmuxBackend
 from termvisor.log import get_logger
 from termvisor.plugins import load_plugins
 
 BackendFactory = Callable[[BackendDependencies], Backend]
-BUILTIN: Mapping[str, BackendFactory] = {TmuxBackend.name: TmuxBackend}
+BUILTIN: Mapping[str, BackendFactory] = {TmuxBackend.name: TmuxBackend, PtyBackend.name: PtyBackend}
 
 log = get_logger("backends")
 

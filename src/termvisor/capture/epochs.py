@@ -125,7 +125,8 @@ class EpochLifecycle(Struct):
         after it may be missing.
         """
         called_at = self.clock.now()  # before waiting for the text to be stored, which a full disk may delay
-        saw_end = await self.pipeline.finish_epoch(epoch.id, size)
+        # The recorder reads a terminal of ours until the kernel says that all was read.
+        saw_end = await self.pipeline.finish_epoch(epoch.id, size) or epoch.source == "pty"
         now = self.clock.now()
         at = min(called_at, called_at if ended_by == "joined" else self.find_last_byte_time(epoch))
         cause = find_gap_cause(ended_by, saw_end=saw_end)

@@ -378,6 +378,9 @@ class PaneCaptureController:
         return classify_pipe_end(stream_state, is_server_alive=is_alive, pane_status=pane)
 
     async def _stop_capture(self, mux_id: MuxPaneId, epoch: Epoch) -> None:
+        if epoch.source == "pty":
+            # The terminal stays open, so no end of file will come.
+            self._recorder.drop_stream(epoch.id)
         try:
             await self.server.stop_capture(mux_id, epoch)
         except MuxError as error:

@@ -9,30 +9,27 @@ import contextlib
 from collections.abc import Callable
 from threading import Lock
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from termvisor.backends.capture_sink import ScreenProof, StreamHandoff
 from termvisor.backends.pane_source import CaptureLost, PaneCapture
 from termvisor.capture.epochs import EpochLifecycle
-from termvisor.capture.overlap import find_rows_after_tail
 from termvisor.capture.recorder_client import RecorderClient
+from termvisor.capture.screen_follower import ScreenFollower
 from termvisor.capture.stream_handoff import hold_stream
 from termvisor.log import get_logger
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.output import Epoch, EpochEnd
 from termvisor.recorder.segment_log import FLAG_ENDED, SegmentWriter
 
-# Rows that are remembered of each polled pane, to find where the next screen continues.
-_MAX_TAIL_ROWS = 400
-
 log = get_logger("capture.sink")
 
 
 class _WrittenEpoch(Struct):
-    """The log of one epoch; ``tail`` are the last rows of a pane whose screens are added."""
+    """The log of one epoch. ``screens`` follow a pane whose screens are added."""
 
     writer: SegmentWriter
-    tail: list[str] | None = None
+    screens: ScreenFollower = field(default_factory=ScreenFollower)
     is_unwritable: bool = False
 
 
@@ -78,21 +75,17 @@ class SegmentSink:
     def add_screen(self, epoch: EpochId, capture: PaneCapture) -> ScreenProof:
         with self._lock:
             written = self._written.get(epoch)
-            if written is None or capture.alternate:
+            if written is None:
+                return "continued"
+            if capture.alternate:
                 # A full-screen program repaints: its rows are sampled, they are no output.
+                written.screens.begin_behind_alternate()
                 return "continued"
-            rows = _strip_rows(capture)
-            if written.tail is None:
-                written.tail = rows
-                return "continued"
-            new_rows = find_rows_after_tail(written.tail, rows)
-            if new_rows is None:
-                return "unproven"
-            if new_rows:
-                data = "".join(f"{row}\r\n" for row in new_rows).encode("utf-8", "surrogateescape")
+            text = written.screens.follow(capture)
+            if text:
+                data = text.encode("utf-8", "surrogateescape")
                 self._append(epoch, written, data, self._epochs.clock.now())
-            written.tail = [*written.tail, *new_rows][-_MAX_TAIL_ROWS:]
-            return "continued"
+            return "unproven" if text is None else "continued"
 
     def _append(self, epoch: EpochId, written: _WrittenEpoch, data: bytes, at: int) -> bool:
         if written.is_unwritable:
@@ -125,11 +118,3 @@ class SegmentSink:
             writer.write_end(FLAG_ENDED, end_at)
         writer.close()
         await self._epochs.end_epoch(epoch, ended_by, writer.offset)
-
-
-def _strip_rows(capture: PaneCapture) -> list[str]:
-    """Return the rows without the empty ones at the end and without the blanks that a terminal pads them with."""
-    rows = [row.rstrip() for row in capture.rows]
-    while rows and not rows[-1]:
-        rows.pop()
-    return rows

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from termvisor.backends.backend import Backend, ForkCounter
+from termvisor.backends.backend import Backend, ForkCounter, OwnServerBackend
 from termvisor.backends.transport import Transport
 from termvisor.capture.epochs import EpochLifecycle
 from termvisor.capture.event_log import AlertingRetry
@@ -15,7 +15,7 @@ from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.errors import MuxError, VisorError
 from termvisor.log import get_logger
 from termvisor.model.health import ServerHealth
-from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.model.ids import MuxPaneId, PaneId, TargetName
 from termvisor.model.terminal.output import Epoch
 from termvisor.model.terminal.pane import ServerInstance
 from termvisor.model.terminal.target import ServerKey
@@ -24,6 +24,7 @@ from termvisor.settings import Settings
 _SCAN_INTERVAL_S = 1.0
 # Maximum delay of the daemon's first answers by a server that does not answer.
 _FIRST_LISTING_TIMEOUT_S = 3.0
+_START_POLL_S = 0.01
 log = get_logger("capture.servers")
 
 
@@ -56,7 +57,7 @@ class ServerSupervisor:
         """Epochs that an earlier daemon or a failed watcher left open, oldest first."""
         self._recorder_died = asyncio.Event()
         self._recorder_retry = AlertingRetry("recorder", "the recorder keeps exiting", epochs.event_log)
-        self._stop_requested = asyncio.Event()
+        self._stop_requested, self._scan_requested = asyncio.Event(), asyncio.Event()
         self._keep_pipes = False
         self.watchers: dict[ServerKey, ServerWatcher] = {}
         self._named_servers: list[ServerKey] = []
@@ -75,6 +76,7 @@ class ServerSupervisor:
         """Stop all watchers; with ``keep_pipes`` the recorder keeps capturing for the next daemon."""
         self._keep_pipes = keep_pipes
         self._stop_requested.set()
+        self._scan_requested.set()
 
     def locate_pane(self, pane: PaneId) -> tuple[ServerWatcher, MuxPaneId] | None:
         """Return the watcher of a pane and the pane's id there, or None if no server has the pane."""
@@ -124,7 +126,7 @@ class ServerSupervisor:
             await self._scan_servers(group)
             await self._update_alerts()
             first_scan = group.create_task(self._wait_for_first_listings())
-            while not await self._wait_for_stop(_SCAN_INTERVAL_S):
+            while not await self._wait_for_scan(_SCAN_INTERVAL_S):
                 await self._scan_servers(group)
                 await self._update_alerts()
             first_scan.cancel()
@@ -143,6 +145,25 @@ class ServerSupervisor:
                     await watcher.first_capture_done.wait()
         self.first_scan_done.set()
 
+    async def start_server(self, backend_name: str, target: TargetName) -> ServerWatcher | None:
+        """Start the server of a backend that starts its own, and watch it; None if that is not possible.
+
+        Raises Unavailable if the server does not start.
+        """
+        backend, transport = self.backends.get(backend_name), self._transports.get(target)
+        if transport is None or not isinstance(backend, OwnServerBackend):
+            return None
+        if not await backend.start_server(transport):
+            return None
+        async with asyncio.timeout(_FIRST_LISTING_TIMEOUT_S):
+            while True:
+                for watcher in self.watchers.values():
+                    if watcher.backend.name == backend_name and watcher.transport is transport:
+                        await watcher.first_listing_done.wait()
+                        return watcher
+                self._scan_requested.set()
+                await asyncio.sleep(_START_POLL_S)
+
     async def refresh_panes(self) -> None:
         """List the panes of all servers now: a pane that was just closed is noticed only at the next look."""
         for watcher in [watcher for watcher in self.watchers.values() if watcher.is_watching]:
@@ -151,7 +172,7 @@ class ServerSupervisor:
     async def _scan_servers(self, group: asyncio.TaskGroup) -> None:
         """Start watching servers that were found, and stop watching those that the settings no longer name."""
         named_servers: list[ServerKey] = []
-        for backend, transport in self._list_places():
+        for backend, transport in self.list_places():
             target = transport.target.name
             addresses = await backend.list_addresses(transport)
             named = await backend.list_named_addresses(transport)
@@ -166,7 +187,8 @@ class ServerSupervisor:
                     group.create_task(self._run_watcher(watcher))
         self._named_servers = named_servers
 
-    def _list_places(self) -> Iterator[tuple[Backend, Transport]]:
+    def list_places(self) -> Iterator[tuple[Backend, Transport]]:
+        """Yield each backend with each transport, where servers are looked for."""
         for backend in self.backends.values():
             for transport in self._transports.values():
                 yield backend, transport
@@ -292,9 +314,10 @@ class ServerSupervisor:
         recorder.drop_stream(epoch.id)
         recorder.forget_stream(epoch.id)
 
-    async def _wait_for_stop(self, seconds: float) -> bool:
-        try:
+    async def _wait_for_scan(self, seconds: float) -> bool:
+        """Wait until the next scan is due or requested; return True if the supervisor must stop."""
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                return await self._stop_requested.wait()
-        except TimeoutError:
-            return False
+                await self._scan_requested.wait()
+        self._scan_requested.clear()
+        return self._stop_requested.is_set()

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 from termvisor import __version__
-from termvisor.backends.backend import BackendDependencies, ForkCounter
+from termvisor.backends.backend import BackendDependencies, ForkCounter, OwnServerBackend
 from termvisor.backends.pane_source import PaneSource
 from termvisor.backends.registry import build_backends
 from termvisor.backends.transports.local import LocalTransport
@@ -33,6 +33,7 @@ from termvisor.daemon.components import Components
 from termvisor.daemon.maintenance.derived_text import derive_doubtful_text
 from termvisor.daemon.maintenance.retention_clock import RetentionClock
 from termvisor.daemon.maintenance.scheduler import MemoryTrimmer
+from termvisor.daemon.replay.terminal_renderer import build_renderer_factory
 from termvisor.daemon.rules.active_rules import ActiveRules
 from termvisor.daemon.rules.precompile import load_redaction_rules
 from termvisor.daemon.services.services import DaemonServices
@@ -114,6 +115,7 @@ def _list_background_jobs(
             open_approvals,
         ),
         services.workflows.run(),
+        services.jobs.run(),
         services.accounts.run(),
         components.active_rules.run(),
         EventNotifier(
@@ -175,7 +177,12 @@ def _build_supervisor(
     paths: Paths, settings: Settings, epochs: EpochLifecycle, recorder: RecorderClient
 ) -> ServerSupervisor:
     forks = ForkCounter()
-    dependencies = BackendDependencies(paths=paths, get_settings=lambda: supervisor.settings, count_fork=forks)
+    dependencies = BackendDependencies(
+        paths=paths,
+        get_settings=lambda: supervisor.settings,
+        count_fork=forks,
+        build_renderer=build_renderer_factory(paths, lambda: supervisor.settings),
+    )
     supervisor = ServerSupervisor(
         settings,
         backends=build_backends(dependencies),
@@ -212,10 +219,14 @@ def _find_pane_location(supervisor: ServerSupervisor, pane: PaneId) -> tuple[Pan
 
 async def _stop_capture(services: DaemonServices, components: Components, supervisor_task: asyncio.Task[None]) -> None:
     """Stop watching servers, then stop the recorder or hand it to the next daemon."""
+    await services.jobs.close()
     components.server_supervisor.stop(keep_pipes=services.keeps_recorder)
     await _wait_or_abandon(supervisor_task, components)
     # A full disk must not keep the daemon from stopping; what is not stored is still in the raw logs.
     components.write_retry.stop_retrying()
+    for backend in components.server_supervisor.backends.values():
+        if isinstance(backend, OwnServerBackend):
+            await backend.release_server(upgrades=services.keeps_recorder)
     if services.keeps_recorder:
         await components.recorder.reexec()  # upgrades it to the installed version
         components.recorder.detach()

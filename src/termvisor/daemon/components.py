@@ -1,5 +1,7 @@
 """The long-lived components of the daemon in one struct, built only by `daemon.assembly`."""
 
+from typing import TYPE_CHECKING, cast
+
 from msgspec import Struct, field
 
 from termvisor.bus import Bus
@@ -17,6 +19,10 @@ from termvisor.settings import Paths, Settings
 from termvisor.store import Store
 from termvisor.store.sqlite.retrying_database import WriteRetry
 
+if TYPE_CHECKING:
+    # A cycle of types only: jobs are built from the other components.
+    from termvisor.daemon.jobs.job_service import JobService
+
 
 class Components(Struct):
     store: Store
@@ -33,5 +39,7 @@ class Components(Struct):
     agent_tracking: AgentTracking
     active_rules: ActiveRules
     retention_clock: RetentionClock
+    jobs: "JobService" = cast("JobService", None)
+    """Set right after the other components, from which it is built."""
     approval_bus: Bus[Approval] = field(default_factory=Bus)
     """New and answered approval requests. Separate from the gate, which is not built until the first action."""

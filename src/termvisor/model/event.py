@@ -27,6 +27,7 @@ EVENT_KINDS: dict[str, str] = {
     "agent_ended": "An agent's process or its pane ended, with the reason.",
     "state_changed": "The state of an agent changed: before and after, the source and its evidence.",
     "agent_drifted": "An agent differs from its recordings: its version, its screens or missing signals are new.",
+    "job_changed": "A job changed its state: running, waiting for input, finished or lost, with the evidence.",
     "daemon_started": "The daemon started, with its version.",
     "daemon_stopped": "The daemon stopped normally.",
     "recorder_started": "A recorder process was started.",

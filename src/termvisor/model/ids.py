@@ -30,4 +30,8 @@ SessionId = NewType("SessionId", int)
 MuxPaneId = NewType("MuxPaneId", str)
 """The multiplexer's id of a pane, for example ``%5``."""
 
+
+JobId = NewType("JobId", int)
+"""A job; never reused. Ids increase in the order of creation."""
+
 TargetName = NewType("TargetName", str)

@@ -62,9 +62,17 @@ class RulesReloadResult(Struct, frozen=True, kw_only=True):
     troubles: tuple[str, ...] = ()
 
 
+class DescriptionsReloadResult(Struct, frozen=True, kw_only=True):
+    """``changed`` are the agents whose description is new, different or gone. Files with ``troubles`` are left out."""
+
+    changed: tuple[str, ...] = ()
+    troubles: tuple[str, ...] = ()
+
+
 class ReloadResult(Struct, frozen=True, kw_only=True):
     """Names of changed settings: ``applied`` are in effect now, ``needs_restart`` take effect after a restart."""
 
     applied: tuple[str, ...] = ()
     needs_restart: tuple[str, ...] = ()
     rules: RulesReloadResult = RulesReloadResult()
+    descriptions: DescriptionsReloadResult = DescriptionsReloadResult()

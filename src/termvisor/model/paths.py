@@ -89,6 +89,11 @@ class Paths(Struct, frozen=True):
         return f"{self.runtime_dir}/pty"
 
     @property
+    def pty_render_socket(self) -> str:
+        """The private tmux that renders own terminals where there is no terminal model."""
+        return f"{self.runtime_dir}/ptyview"
+
+    @property
     def pty_result_dir(self) -> str:
         """The folder in which the PTY host keeps how each program ended, in a file named for its pid and start."""
         return f"{self.data_dir}/pty"
@@ -96,6 +101,16 @@ class Paths(Struct, frozen=True):
     @property
     def demo_socket(self) -> str:
         return f"{self.runtime_dir}/demo"
+
+    @property
+    def job_socket(self) -> str:
+        """The socket of the private tmux server for jobs."""
+        return f"{self.runtime_dir}/jobs"
+
+    @property
+    def job_dir(self) -> str:
+        """The folder with one folder for each running job."""
+        return f"{self.data_dir}/jobs"
 
     @property
     def render_socket(self) -> str:

@@ -23,9 +23,7 @@ class WindowFiles:
     def save(self, epoch: EpochId, offset: int, snapshot: bytes) -> bool:
         """Write a snapshot; return False if that failed, in which case decoding resumes at an earlier one."""
         try:
-            os.makedirs(self._folder, _PRIVATE_FOLDER, exist_ok=True)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-            descriptor = os.open(self._build_path(epoch, offset), flags, _PRIVATE_FILE)
+            descriptor = self._create(self._build_path(epoch, offset))
             try:
                 is_written = os.write(descriptor, snapshot) == len(snapshot)
             finally:
@@ -38,6 +36,15 @@ class WindowFiles:
         else:
             self._delete(epoch, offset)
         return is_written
+
+    def _create(self, path: str) -> int:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            return os.open(path, flags, _PRIVATE_FILE)
+        except FileNotFoundError:
+            # Only the first file needs the folder.
+            os.makedirs(self._folder, _PRIVATE_FOLDER, exist_ok=True)
+            return os.open(path, flags, _PRIVATE_FILE)
 
     def load(self, epoch: EpochId, offset: int) -> bytes | None:
         try:

@@ -15,6 +15,7 @@ from termvisor.model.action.action import (
     Notify,
     RestoreData,
     RunProgram,
+    SendJobInput,
     WriteFile,
     assess_risk,
 )
@@ -203,7 +204,8 @@ def _check_typing(case: PolicyCase) -> Iterator[VerdictReason]:
     # Marks of a running command prove nothing about a shell that is in front meanwhile, and any program can print them.
     is_other_shell = place.is_shell and place.activity != "prompt"
     is_known = not is_other_shell and (place.is_proven or place.activity in ("alt_screen", "command"))
-    is_clear = is_known or place.agent
+    # The kernel proves what a job does with its input, right before it is typed.
+    is_clear = is_known or place.agent or isinstance(case.request.action, SendJobInput)
     if not is_clear and not policy.unproven_prompt:
         yield VerdictReason("capability", "unproven_prompt", "ask", "it is not proven what this pane is doing")
 

@@ -15,7 +15,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from termvisor.model.action.action import Notify, Spawn, assess_risk
+from termvisor.model.action.action import Notify, RunJob, Spawn, assess_risk
 from termvisor.model.action.approval import PolicyAnswer, Verdict, VerdictReason, combine_reasons
 from termvisor.model.action.policy import DEFAULT_ALLOWED_RISKS, Policy, RateLimits
 from termvisor.policy import checks
@@ -114,7 +114,8 @@ def _build_default_reason(
     # A notification channel works only if the user configured it, which counts as consent.
     is_allowed = risk in DEFAULT_ALLOWED_RISKS[group] or isinstance(request.action, Notify)
     answer: PolicyAnswer = "allow" if is_allowed else case.policy.approval.default
-    text = f"default for {request.actor.kind} callers: {request.kind}, risk {risk}"
+    outcomes = {"allow": "it is allowed", "ask": "a person decides", "deny": "it is denied"}
+    text = f"no rule decides, so {outcomes[answer]}: {request.kind} by {request.actor.kind}, risk {risk}"
     return (VerdictReason("default", f"{group}.{risk}", answer, text),)
 
 
@@ -125,7 +126,7 @@ def analyze_request(request: PolicyRequest) -> CommandAnalysis | None:
         analysis = analyze_command(text, request.scope, get_shell_name(request))
         return _add_blind_finding(analysis, text) if has_blind_enter(request) else analysis
     argv, action, scope = get_argv(request), request.action, resolve_scope(request)
-    variables = tuple(action.env) if isinstance(action, Spawn) else ()
+    variables = tuple(action.env) if isinstance(action, Spawn | RunJob) else ()
     if not argv and not variables:
         return None
     analysis = analyze_argv(argv, scope, variables)

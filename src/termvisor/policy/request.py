@@ -11,7 +11,9 @@ from termvisor.model.action.action import (
     Action,
     Actor,
     AnswerAgent,
+    RunJob,
     RunProgram,
+    SendJobInput,
     SendKeys,
     SendText,
     Spawn,
@@ -92,9 +94,9 @@ def get_command_text(request: PolicyRequest) -> str | None:
     action = request.action
     if isinstance(action, AnswerAgent):
         return action.command or None
-    if not request.is_command or not isinstance(action, SendText | SendKeys):
+    if not request.is_command or not isinstance(action, SendText | SendKeys | SendJobInput):
         return None
-    text = action.text if isinstance(action, SendText) else convert_keys_to_text(action.keys)
+    text = convert_keys_to_text(action.keys) if isinstance(action, SendKeys) else action.text
     return (request.standing or "") + text
 
 
@@ -108,13 +110,13 @@ def get_argv(request: PolicyRequest) -> tuple[str, ...]:
     action = request.action
     if isinstance(action, RunProgram):
         return action.argv
-    return action.command if isinstance(action, Spawn) else ()
+    return action.command if isinstance(action, Spawn | RunJob) else ()
 
 
 def resolve_scope(request: PolicyRequest) -> PathScope:
     """Return the scope for resolving the action's paths: its own folder if it has one, else the pane's."""
     action = request.action
-    cwd = action.cwd if isinstance(action, RunProgram | Spawn) else ""
+    cwd = action.cwd if isinstance(action, RunProgram | Spawn | RunJob) else ""
     return replace(request.scope, cwd=resolve_path(cwd, request.scope)) if cwd else request.scope
 
 

@@ -104,12 +104,14 @@ def encode_request(request: CommandRequest) -> bytes:
 def decode_request(line: bytes) -> CommandRequest:
     """Decode a request of this protocol version; check `parse_version` first. Raises MalformedCommand."""
     parts = [_unescape(part) for part in line.rstrip(b"\n").split(_FIELD_SEPARATOR)]
-    fields = [part.decode("utf-8", "replace") for part in parts[2:]]
+    fields = [part.decode("utf-8", "replace") for part in parts[2:7]]
     if len(fields) < 5 or not fields[1].isdecimal():
         raise MalformedCommand("not a command request")
     is_robot, width, is_terminal, colour, cwd = fields[:5]
     terminal = TerminalInfo(min(int(width[:6]), 10_000), is_terminal == "1", colour == "1")
-    return CommandRequest(tuple(fields[5:]), is_robot == "1", cwd, terminal).with_input(_decode_input(parts[1]))
+    # Commands that start programs take any bytes; the dispatcher replaces what is not UTF-8 for all others.
+    words = tuple(part.decode("utf-8", "surrogateescape") for part in parts[7:])
+    return CommandRequest(words, is_robot == "1", cwd, terminal).with_input(_decode_input(parts[1]))
 
 
 def parse_version(line: bytes) -> int:

@@ -123,7 +123,6 @@ class PtyHost:
         terminal = self._table.terminals[number]
         viewer = ViewerClient(self._acceptor.release_connection(fd), number)
         viewer.add_message(b"stream %b\n" % (terminal.stream.encode() or b"-"))
-        viewer.add_message(b"size %d %d\n" % (terminal.rows, terminal.columns))
         if terminal.state == "exited":
             viewer.add_message(b"exited\n")
         self._table.add_viewer(fd, viewer)

@@ -22,6 +22,7 @@ from termvisor.pty_host.terminal import EXITED, GuardRefusal, HostedTerminal
 from termvisor.pty_host.terminal_table import TerminalTable
 
 _MAX_SIGNAL = 64
+_MAX_NUMBER = 1_000_000_000
 _NAME_LENGTH = 37
 _WHOM = ("foreground", "program", "session")
 _RULES = ("", "smallest", "latest")
@@ -65,6 +66,7 @@ class HostRequestHandler:
         elif verb == b"size" and len(words) == 4:
             viewer.size = check_size(*(int(word) for word in words))
             self._table.apply_viewer_size(terminal)
+            viewer.add_message(b"size %d %d\n" % (terminal.rows, terminal.columns))
         else:
             raise ValueError(verb)
 
@@ -72,16 +74,11 @@ class HostRequestHandler:
         request_id, verb = head
         if verb == "start":
             return self._start(fds)
-        if verb == "sync":
-            return b"ok"
-        if verb == "reexec":
-            self.reexec_arguments = b" ".join(words)
+        if verb in ("sync", "reexec", "number", "revoke"):
+            self._change_host(verb, words)
             return b"ok"
         if verb == "quit":
             return self._quit()
-        if verb == "revoke":
-            self._table.remove_grant(words[0].decode("ascii"))
-            return b"ok"
         terminal = self._table.terminals.get(int(words[0]))
         if terminal is None:
             return b"refused terminal gone"
@@ -89,6 +86,15 @@ class HostRequestHandler:
             self._hold(terminal, words[1], (client_fd, request_id.decode("ascii")))
             return None
         return self._change(terminal, verb, words[1:], fds)
+
+    def _change_host(self, verb: str, words: list[bytes]) -> None:
+        if verb == "reexec":
+            self.reexec_arguments = b" ".join(words)
+        elif verb == "number":
+            # Programs of a host that died keep their numbers.
+            self._table.next_number = max(self._table.next_number, min(int(words[0]), _MAX_NUMBER))
+        elif verb == "revoke":
+            self._table.remove_grant(words[0].decode("ascii"))
 
     def _change(self, terminal: HostedTerminal, verb: str, words: list[bytes], fds: list[int]) -> bytes:
         if verb == "write":

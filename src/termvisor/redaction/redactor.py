@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from termvisor.redaction import mask, partial_secrets, private_key_block
+from termvisor.redaction.known_values import has_known_values, mask_known_values
 from termvisor.redaction.partial_secrets import OpenSecret, SeenSecrets
 from termvisor.redaction.ruleset import CUT_PREFIX, INVISIBLE, RedactionRules, build_rules
 from termvisor.redaction.secret_kind import strip_invisible
@@ -45,6 +46,8 @@ def redact_values(value: Any, redact_text: Callable[[str], str] = redact) -> Any
 
 def redact_each(texts: Sequence[str]) -> list[str]:
     """Redact each text. If none contains a secret, a single scan of all of them is enough."""
+    if has_known_values():
+        texts = [mask_known_values([text])[0] for text in texts]
     if not texts or not _active_rules.scan("\n".join(texts)):
         return list(texts)
     if len(texts) == 1:
@@ -75,6 +78,8 @@ class Redactor:
         return still_open.encode() if still_open else b""
 
     def redact_lines(self, texts: Sequence[str]) -> list[str]:
+        if has_known_values():
+            texts = mask_known_values(texts)
         joined = "\n".join(texts)
         # One scan of all lines, because most batches contain no secret at all.
         hits = self._rules.scan_lines(joined)

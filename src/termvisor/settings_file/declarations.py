@@ -134,6 +134,17 @@ class Settings(WorkflowSettings, frozen=True, kw_only=True, forbid_unknown_field
     log_bytes: Annotated[
         int, Meta(description="Bytes after which the log file is rotated.", ge=10_000, extra=BYTES)
     ] = 5_000_000
+    attach_detach_key: Annotated[
+        str,
+        Meta(
+            description="Key that detaches `visor attach` from an own terminal: C-x, M-x or F1 to F12.",
+            pattern=r"^((C|M)-[!-~]|F([1-9]|1[0-2]))$",
+        ),
+    ] = "C-\\"
+    attach_size: Annotated[
+        Literal["smallest", "latest"],
+        Meta(description="Size of an own terminal with several viewers: the smallest, or that of the last who typed."),
+    ] = "smallest"
     colour: Annotated[
         Literal["auto", "always", "never"], Meta(description="Colours in text output; NO_COLOR means never.")
     ] = "auto"

@@ -48,6 +48,8 @@ _PREFIXES = {
     "notify_": "notify",
     "events_": "events",
     "account_": "account",
+    "attach_": "attach",
+    "jobs_": "jobs",
 }
 
 

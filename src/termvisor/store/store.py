@@ -17,6 +17,7 @@ from termvisor.store.tables.deliveries import DeliveryTable
 from termvisor.store.tables.derived_text import DerivedTextTable
 from termvisor.store.tables.detections import DetectionTable
 from termvisor.store.tables.events import EventTable
+from termvisor.store.tables.jobs import JobTable
 from termvisor.store.tables.notification_outbox import NotificationOutbox
 from termvisor.store.tables.output import OutputTable
 from termvisor.store.tables.panes import PaneTable
@@ -52,6 +53,7 @@ class Store:
         self.reservations = ReservationTable(db)
         self.deliveries = DeliveryTable(db, self.audit)
         self.workflow_runs = WorkflowRunTable(db)
+        self.jobs = JobTable(db)
         self.accounts = AccountTable(db)
         self.notification_outbox = NotificationOutbox(db)
         self.maintenance = StoreMaintenance(db, clock)

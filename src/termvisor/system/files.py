@@ -10,7 +10,6 @@ import fcntl
 import os
 import stat
 import sys
-import tempfile
 from contextlib import suppress
 from typing import IO
 
@@ -64,6 +63,8 @@ def open_memory_file(name: str, data: bytes) -> int:
     if sys.platform == "linux":
         fd = os.memfd_create(name)
     else:  # untested
+        import tempfile
+
         with tempfile.TemporaryFile(prefix=name) as file:
             fd = os.dup(file.fileno())
     rest = memoryview(data)

@@ -191,8 +191,13 @@ def _build_text_parser(kind: MarkKind) -> Callable[[str, MarkBuilder], Mark]:
 
 
 def _parse_end_of_program(rest: str, new_mark: MarkBuilder) -> Mark | None:
-    """Parse our own ``7770;end;<status>``, printed when a managed program has exited."""
+    """Parse our own ``7770;end;<status>``, printed when a managed program has exited, and that of a job.
+
+    The mark of a job is ``7770;job;end;<job>;<status>;<signal>;<mac>``; who wrote it is checked where it matters.
+    """
     word, _, status = rest.partition(";")
+    if word == "job" and status.startswith("end;"):
+        word, status = "end", status.split(";")[2] if status.count(";") >= 2 else ""
     return new_mark(kind="end_of_program", exit_code=_parse_exit_status(status)) if word == "end" else None
 
 

@@ -6,12 +6,14 @@ Approval requests, permits, reservations and the audit log are the real ones, on
 from collections.abc import Sequence
 from typing import Any, cast
 
+from msgspec.structs import replace
+
 from termvisor.actions.approvals import ApprovalQueue
 from termvisor.actions.policy_check import PolicyFile
 from termvisor.clock import NS, Clock
 from termvisor.daemon.services.gate import AuditService, GateComponents, GatePreview, GateService
 from termvisor.errors import Conflict, NotUndoable, VisorError
-from termvisor.model.action.action import Action, Actor, Release, Reserve, SendText
+from termvisor.model.action.action import Action, Actor, Release, Reserve, RunJob, SendText
 from termvisor.model.action.approval import Approval, Reservation, VerdictReason, combine_reasons
 from termvisor.model.action.audit import AuditEntry
 from termvisor.model.action.outcome import Outcome
@@ -63,6 +65,8 @@ class FakeGate(GateService):
         self.executed.append((action, preconditions))
         if self.error is not None:
             raise self.error
+        if isinstance(action, RunJob):
+            return replace(self.outcome, job=1)
         return self.send_outcome if self.send_outcome and isinstance(action, SendText) else self.outcome
 
     async def check_conditions(self, pane: PaneId, preconditions: Preconditions) -> None:

@@ -9,7 +9,14 @@ from termvisor.clock import NS
 from termvisor.daemon.services.maintenance import MaintenanceService
 from termvisor.errors import StateConflict
 from termvisor.model.health import HealthStatus, ProcessUsage, ServerHealth
-from termvisor.model.maintenance import DatabaseBackup, DatabaseContents, IntegrityReport, MaintenanceRun, ReloadResult
+from termvisor.model.maintenance import (
+    DatabaseBackup,
+    DatabaseContents,
+    DescriptionsReloadResult,
+    IntegrityReport,
+    MaintenanceRun,
+    ReloadResult,
+)
 from termvisor.ops.config._settings import merge_settings
 from termvisor.settings import load_settings
 
@@ -28,6 +35,7 @@ class FakeMaintenance(MaintenanceService):
         self.maintenance_steps: list[MaintenanceRun] = []
         self.check_problem = ""
         self.backups: list[str] = []
+        self.reloaded_descriptions = DescriptionsReloadResult()
 
     async def run_maintenance(self, *, dry_run: bool = False) -> AsyncIterator[MaintenanceRun]:
         for run in self.maintenance_steps:
@@ -53,7 +61,7 @@ class FakeMaintenance(MaintenanceService):
     async def reload_settings(self) -> ReloadResult:
         paths, settings = self._services.configuration
         self._services.settings, result = merge_settings(settings, load_settings(paths))
-        return result
+        return msgspec.structs.replace(result, descriptions=self.reloaded_descriptions)
 
     async def get_health(self) -> HealthStatus:
         panes = await self._services.panes.list_panes()

@@ -19,6 +19,7 @@ from termvisor.capture.event_log import EventLog
 from termvisor.capture.pane_registry import KnownPane
 from termvisor.clock import NS, Clock
 from termvisor.daemon.components import Components
+from termvisor.daemon.jobs.job_service import JobService
 from termvisor.daemon.services.accounts import AccountService
 from termvisor.daemon.services.detections import DetectionService
 from termvisor.daemon.services.history import HistoryService, RecordingService
@@ -97,6 +98,7 @@ class FakeServices(Services):
         self.maintenance = FakeMaintenance(self)
         self.workflows = FakeWorkflows(self.store, self.clock)
         self.accounts = AccountService(self.components, lambda action: self.gate.run(action, Preconditions()))
+        self.jobs = self.components.jobs = JobService(self.components, cast(Any, None))
         self.callers = FakeCallers()
         self._epochs: dict[PaneId, EpochId] = {}
         self._running_commands: dict[PaneId, CommandUpdate] = {}

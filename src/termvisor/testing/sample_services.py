@@ -14,7 +14,8 @@ from termvisor.model.action.preconditions import UndoAction, UndoPrecondition
 from termvisor.model.agent.account import Account, Allowance
 from termvisor.model.detection.detection import Detection, DetectionHandling, DetectionMute
 from termvisor.model.detection.rule import Rule
-from termvisor.model.ids import EpochId, PaneId, RuntimeId
+from termvisor.model.ids import EpochId, JobId, PaneId, RuntimeId
+from termvisor.model.job import Job
 from termvisor.model.maintenance import MaintenanceRun
 from termvisor.model.terminal.pane import PaneActivity
 from termvisor.model.terminal.screen import ReplayFrame, Screen
@@ -106,6 +107,8 @@ async def build_sample_services(paths: Paths | None = None, op: str = "") -> Fak
     if op == "hook_permission":
         services.gate.outcome = Outcome(status="done", why="allow", text='{"behavior":"allow"}', correlation="c0ffee")
     await _add_agents(services, op, agent.id)
+    if op == "run" or op.startswith("job_"):
+        await _add_jobs(services, shell_pane.id)
     if op in DETECTION_OPERATIONS:
         await _add_detections(services, shell_pane.id, agent.id)
     return services
@@ -184,6 +187,43 @@ def add_sample_actions(services: FakeServices, pane: PaneId) -> None:
     services.gate.send_outcome = Outcome(
         status="delivered", why="command_started", correlation="c0ffee", key="k1", bytes_sent=9
     )
+
+
+async def _add_jobs(services: FakeServices, pane: PaneId) -> None:
+    """Add a job that failed, and one that waits for input."""
+    now = services.clock.now()
+    failed = Job(
+        id=JobId(0),
+        name="build",
+        command="make test",
+        place="tmux",
+        state="finished",
+        pane=pane,
+        created_at=now - 90 * NS,
+        started_at=now - 90 * NS,
+        finished_at=now - 30 * NS,
+        code=2,
+        user_s=12.5,
+        system_s=1.25,
+        end_offset=4321,
+        correlation="c0ffee",
+    )
+    await services.store.jobs.add(failed)
+    waiting = Job(
+        id=JobId(0),
+        name="login",
+        command="gh auth login",
+        place="tmux",
+        state="waiting_for_input",
+        evidence="reads_terminal",
+        prompt="Press Enter to open the browser",
+        prompts="Press Enter to open the browser",
+        pane=pane,
+        created_at=now - 20 * NS,
+        started_at=now - 20 * NS,
+        extractor="gh_auth_login",
+    )
+    services.jobs.runner.watch_job(await services.store.jobs.add(waiting))
 
 
 async def _add_detections(services: FakeServices, shell: PaneId, agent: PaneId) -> None:

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 import msgspec
 import pytest
 
+from termvisor.ops.render import action_text
 from termvisor.settings import Paths
 from termvisor.testing.operation_calls import OPERATION_CALLS, run_command
 from termvisor.testing.sample_services import build_sample_services
@@ -43,6 +44,7 @@ def places(root: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.setenv("HOME", str(root))
+    monkeypatch.setattr(action_text, "find_user_name", {1000: "ann"}.__getitem__)
     (root / "bin").mkdir()
     (root / "bin/tmux").symlink_to(shutil.which("tmux") or "/nowhere")
     monkeypatch.setenv("PATH", str(root / "bin"))  # agents that are installed here are nothing to the promises

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from termvisor.actions.input_line import parse_row
 from termvisor.actions.pane_snapshot import PaneAgent, PaneSnapshot
 from termvisor.backends.pane_control import AppliedChange, GuardMismatch, GuardResult, PaneGuard, PaneState
 from termvisor.errors import MuxError
@@ -41,7 +42,7 @@ class ScriptedPaneControl:
 
     async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
         for piece in guard.rows:
-            if not any(piece in row for row in self.rows):
+            if not any(piece in parse_row(row).text for row in self.rows):
                 return GuardMismatch("screen", piece, "not in any row")
         self.keys += keys
         for key in keys:

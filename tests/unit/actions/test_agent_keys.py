@@ -161,3 +161,37 @@ async def test_only_the_first_key_of_a_series_requires_the_rows_of_the_screen():
     outcome = await keyboard.quit_agent(lambda: len(painted.keys) > 1)
     assert (outcome.status, outcome.why) == ("done", "left")
     assert guards == [(["C-c"], ("ready",)), (["C-d"], ())]
+
+
+OPTIONS = ("Allow once", "Allow always", "Reject")
+REASON = (
+    "  ┃  △ Reject permission",
+    "  ┃",
+    "  ┃  Tell Kilo what to do differently",
+    "  ┃",
+    "   enter confirm  esc cancel",
+)
+
+
+def build_inline_dialog(selected: str) -> tuple[str, ...]:
+    """Build a dialog whose selected option has a background of its own; those of the others are equal."""
+    labels = "\x1b[40m  ".join(f"\x1b[4{3 if one == selected else 4}m {one} " for one in OPTIONS)
+    return (
+        "  ┃  △ Permission required",
+        "  ┃  $ touch x",
+        f"  ┃\x1b[40m  {labels}\x1b[40m     ⇆ select  enter confirm",
+    )
+
+
+async def test_the_reason_that_an_agent_asks_for_after_a_refusal_is_left_empty():
+    shown = iter([build_inline_dialog("Allow always"), build_inline_dialog("Reject"), REASON, ("  ┃  done",)])
+
+    def react_to_key(painted: ScriptedPaneControl, key: str) -> None:
+        painted.rows = list(next(shown))
+
+    interaction = get_agent_interaction("kilo")
+    painted = ScriptedPaneControl(build_inline_dialog("Allow once"), react_to_key)
+    snapshot = build_snapshot(painted.rows)
+    keyboard = AgentKeyboard(painted, snapshot, interaction, HastyClock())
+    outcome = await keyboard.pick_choice("deny", interaction.find_choice_keys(snapshot.screen, "deny").rows)
+    assert (outcome.status, painted.keys) == ("done", ["Right", "Right", "Enter", "Enter"])

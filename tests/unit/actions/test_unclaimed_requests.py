@@ -143,6 +143,18 @@ async def test_a_restarted_daemon_keeps_number_and_age_of_the_request(inbox):
     assert (shown.id, shown.at) == (request.id, request.at)
 
 
+@pytest.mark.parametrize(
+    ("action", "is_own"), [(HOOK, True), (DIALOG.build_action(), False)], ids=["own channel", "dialog"]
+)
+async def test_a_restarted_daemon_knows_which_requests_the_agent_made_itself(inbox, action, is_own):
+    waiting, _ = await inbox.ask(action)
+    await end(waiting)
+    inbox.restart()
+    inbox.queue.recover(await inbox.store.approvals.list_unsettled("answer_agent"))
+    assert inbox.queue.has_unclaimed_from_own_channel(PaneId(1)) is is_own
+    assert not inbox.queue.has_unclaimed_from_own_channel(PaneId(2))
+
+
 @pytest.mark.parametrize("answer", ["allow", "deny"])
 async def test_an_answer_while_the_daemon_was_away_reaches_the_dialog(inbox, answer):
     waiting, request = await inbox.ask(DIALOG.build_action())

@@ -12,6 +12,7 @@ from termvisor.errors import Conflict, Unavailable
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.recorder.startup import EXIT_ALREADY_RUNNING, EXIT_LOCKED
 from termvisor.settings import Paths, Settings
+from termvisor.system.files import open_log_file
 
 OPEN, GREW, ENDED = (
     RecordedStream(PaneId(1), EpochId(2), size, state) for size, state in ((0, "open"), (5, "open"), (7, "ended"))
@@ -147,10 +148,10 @@ def test_a_recorder_that_exits_at_once_is_not_started_again_and_again(client, st
 
 
 def test_the_log_of_the_recorder_and_its_folder_are_private(tmp_path):
-    recorder_client._open_log(f"{tmp_path}/new/recorder.log").close()
+    open_log_file(f"{tmp_path}/new/recorder.log").close()
     assert stat.S_IMODE(os.stat(tmp_path / "new").st_mode) == 0o700
     assert stat.S_IMODE(os.stat(tmp_path / "new/recorder.log").st_mode) == 0o600
-    recorder_client._open_log(f"{tmp_path}/new/recorder.log").close()
+    open_log_file(f"{tmp_path}/new/recorder.log").close()
 
 
 async def test_a_socket_that_cannot_be_used_is_reported_at_once(client, monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 from termvisor.daemon.assembly import open_services
 from termvisor.errors import ConfigError
 from termvisor.log import configure_log_file
-from termvisor.model.maintenance import ReloadResult
+from termvisor.model.maintenance import DescriptionsReloadResult, ReloadResult
 from termvisor.model.terminal.target import LOCAL, ServerKey
 from termvisor.redaction import build_rules, redact
 from termvisor.redaction import use_rules as use_rules
@@ -88,6 +88,28 @@ async def test_invalid_settings_are_an_error_and_the_old_ones_stay(places):
                 await services.maintenance.reload_settings()
         assert services.configuration[1].thin_interval == 2.0
         assert await count_events(services, "config_reloaded") == 0
+
+
+DESCRIPTION = 'about = "An agent of this company"\n[process]\nprograms = ["{}"]\n'
+
+
+async def test_changed_descriptions_of_agents_are_reported(places):
+    write_config(places, tmux_sockets="[]")
+    folder = Path(places.config_dir, "agents")
+    folder.mkdir()
+    async with open_services(places, load_settings(places, {})) as services:
+        reload = services.maintenance.reload_settings
+        (folder / "our_agent.toml").write_text(DESCRIPTION.format("ours"))
+        assert (await reload()).descriptions == DescriptionsReloadResult(changed=("our_agent",))
+        assert await reload() == ReloadResult()
+        (folder / "our_agent.toml").write_text(DESCRIPTION.format("theirs"))
+        assert (await reload()).descriptions.changed == ("our_agent",)
+        (folder / "our_agent.toml").write_text("about = 1\n")
+        wrong = (await reload()).descriptions
+        assert wrong.changed == ("our_agent",)
+        assert "our_agent.toml" in wrong.troubles[0]
+        (folder / "our_agent.toml").unlink()
+        assert (await reload()) == ReloadResult()
 
 
 async def count_events(services, kind):

@@ -9,10 +9,13 @@ from msgspec.structs import replace
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.output import Epoch
 from termvisor.model.terminal.screen import Screen
-from termvisor.pipeline.derive_text import EpochToDerive, derive_text
+from termvisor.pipeline.derive_text import EpochToDerive, derive_epochs, derive_text
 from termvisor.pipeline.epoch_reader import EpochReader
 from termvisor.pipeline.window_files import WindowFiles
 from termvisor.recorder.segment_log import SegmentWriter
+from termvisor.redaction import use_rules
+from termvisor.redaction.redactor import get_active_rules
+from termvisor.settings import Paths, Settings, make_instance_folders
 from termvisor.store.tables.derived_text import DerivedText
 
 PRINTED = (
@@ -46,6 +49,17 @@ def test_the_text_and_the_bounds_of_commands_are_derived(folder: str) -> None:
     assert [(lines, boundary.is_end) for boundary, lines in text.edges] == [(1, False), (4, True)]
     assert (text.blocks[-1].end, text.blocks[0].at) == (SIZE, 10)
     assert (text.committed, text.carry, os.listdir(f"{folder}/windows/windows")) == (0, b"", [])
+
+
+def test_text_is_derived_with_the_redaction_of_the_settings(folder: str, tmp_path: Path) -> None:
+    paths = Paths(f"{tmp_path}/c", f"{tmp_path}/d", f"{tmp_path}/r")
+    make_instance_folders(paths)
+    settings, rules = Settings(redact_patterns=("v[i]m",)), get_active_rules()
+    try:
+        (text,) = derive_epochs(paths, settings, [EpochToDerive(EPOCH, folder, None)])
+    finally:
+        use_rules(rules)
+    assert [line for block in text.blocks for line in block.lines][4] == "$ [redacted:custom_1]"
 
 
 def test_an_open_epoch_is_derived_up_to_what_is_stored(folder: str) -> None:

@@ -12,6 +12,7 @@ from termvisor.capture.screen_sampler import PaintActivity
 from termvisor.clock import NS
 from termvisor.model.ids import EpochId, PaneId
 from termvisor.model.terminal.output import Epoch, Gap, InitialLine, Line
+from termvisor.model.terminal.shell_state import RecordedShellState
 from termvisor.pipeline import EpochReader, get_activity
 from termvisor.pipeline.epoch_reader import EpochCarry, SnapshotSchedule, encode_first_carry
 from termvisor.pipeline.epoch_text import TextCarry, seed_window
@@ -120,6 +121,19 @@ def test_an_epoch_that_starts_in_the_alternate_screen_is_known(folder):
     text = open_reader(replace(EPOCH, carry=encode_first_carry(EPOCH, first)), folder)
     assert (get_activity(text).kind, get_activity(text).since) == ("alt_screen", 10)
     assert get_activity(None).kind == "gap"
+
+
+def test_the_first_command_of_a_shell_is_in_the_folder_that_it_recorded(folder):
+    proof = b";aid=7;nonce=n\x07"
+    marks = [b"\x1b]133;" + kind + proof for kind in (b"A", b"B", b"C", b"D;0")]
+    size = write_log(folder, b"%b$ %bmake\r\n%bdone\r\n%b" % tuple(marks))
+    shell = RecordedShellState(kind="prompt", shell="7", at=5, cwd="/srv/app")
+    carry = encode_first_carry(EPOCH, TextCarry(width=80, height=24), shell)
+    text = EpochReader(replace(EPOCH, carry=carry), folder, "n", WindowFiles(f"{folder}-state"))
+    text.read_step(size)
+    progress = text.take_progress()
+    assert progress is not None
+    assert [(one.cwd, one.exit_code, one.is_proven) for one in progress.commands] == [("/srv/app", 0, True)]
 
 
 BODY = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zC3fG5hJ7kL9nP1qR2"

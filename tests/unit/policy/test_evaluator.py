@@ -276,7 +276,7 @@ def test_every_check_is_listed_also_without_a_reason() -> None:
         "  protected panes: no reason",
         "  quiet hours: no reason",
         "  rates: no reason",
-        "  default: ask by others.input (default for robot callers: send_text, risk input)",
+        "  default: ask by others.input (no rule decides, so a person decides: send_text by robot, risk input)",
         "ask: Two pairs of eyes.",
     ]
 

@@ -67,6 +67,7 @@ async def test_every_table_of_the_store_uses_its_database(store):
         "sightings": "SightingTable",
         "baseline_screens": "BaselineScreenTable",
         "commands": "CommandTable",
+        "jobs": "JobTable",
         "agent_facts": "AgentFactTable",
         "sessions": "SessionTable",
         "transcripts": "TranscriptTable",

@@ -21,7 +21,9 @@ from termvisor.model.did_you_mean import format_suggestion
 ScreenPart = Literal["question", "options", "composer", "work", "turn", "last", "rest", "foot", "cursor"]
 """Regions of `screen_structure`, the last non-blank rows (`foot`), and the row of the cursor up to it (`cursor`)."""
 Words = tuple[str, ...]
-_PATTERN_KEYS = frozenset({"pattern", "scripts", "title", "placeholders", "prompt", "allow", "deny", "question"})
+_PATTERN_KEYS = frozenset(
+    {"pattern", "scripts", "title", "placeholders", "prompt", "allow", "deny", "reason", "question"}
+)
 _ERROR_PATH = re.compile(r" - at `\$(?P<path>[^`]*)`")
 _ERROR_FIELD = re.compile(r"(?P<what>unknown|missing required) field `(?P<name>\w+)`")
 _AGENT_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -64,6 +66,8 @@ class DialogDescription(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Pattern of the option that allows just this once."""
     deny: str = ""
     choose: Literal["arrows", "numbers"] = "arrows"
+    reason: str = ""
+    """Pattern of the last rows if the agent asks for a reason after a refusal; Enter leaves it empty."""
 
 
 class PromptDescription(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -16,6 +16,9 @@ _FORK_OPTIONS = frozenset({"--fork", "--fork-session"})
 _INFO_ARGUMENTS = frozenset({"-h", "--help", "-v", "-V", "--version", "help", "version"})
 
 
+_PACKAGE_SCRIPT = re.compile(r".*/node_modules/(?P<script>(?P<package>(?:@[^/@.][^/]*/)?[^/@.][^/]*)/.+)")
+
+
 class ProgramMatcher(Struct, frozen=True, kw_only=True):
     """Matcher that recognizes an agent's process by its command line."""
 
@@ -84,11 +87,15 @@ def get_script_arguments(process: ProcessInfo, script_pattern: str) -> tuple[str
     return argv[script_index + 1 :] if is_runtime and re.search(script_pattern, argv[script_index]) else None
 
 
-def find_program_names(process: ProcessInfo) -> tuple[str, str]:
-    """Return the name of the program and, if it is a runtime, of the script that it runs."""
+def find_program_names(process: ProcessInfo) -> tuple[str, str, str]:
+    """Return the name of the program and, if it is a runtime, of the script that it runs and of the script's package.
+
+    Many packages name their script `cli.js`. It is named by its path in the package then.
+    """
     name = _get_program_name(process)
     script = next((word for word in process.argv[1:] if not word.startswith("-")), "") if _is_runtime(name) else ""
-    return name, posixpath.basename(script)
+    package = match["package"] if (match := _PACKAGE_SCRIPT.fullmatch(script)) else ""
+    return name, match["script"] if match else posixpath.basename(script), package
 
 
 def _is_runtime(name: str) -> bool:

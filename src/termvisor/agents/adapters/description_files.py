@@ -66,6 +66,12 @@ class DescriptionStore:
         return load_descriptions(self._user_folder)
 
 
+def list_changed_descriptions(before: DescribedAgents, after: DescribedAgents) -> tuple[str, ...]:
+    """Return the agents whose description is new, different or gone."""
+    old, new = ({name: one.description for name, one in agents.adapters.items()} for agents in (before, after))
+    return tuple(sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)))
+
+
 # One per process, like the redaction rules: snapshots of panes and the list of agents need the same adapters.
 DESCRIPTIONS = DescriptionStore()
 

@@ -50,6 +50,9 @@ class AgentKeymap(Protocol):
     def find_option_keys(self, screen: Screen, label: str) -> KeyPress | None:
         """Return the keys that choose the option with exactly this label."""
 
+    def find_reason_keys(self, screen: Screen) -> KeyPress | None:
+        """Return the keys that leave the input for the reason of a refusal empty; None if it is not shown."""
+
     def find_interrupt_keys(self, screen: Screen) -> KeyPress | None:
         """Return the keys that interrupt a turn; None unless the screen shows that the agent is working."""
 

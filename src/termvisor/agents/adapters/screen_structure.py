@@ -18,8 +18,8 @@ from termvisor.model.terminal.screen import Screen
 
 _FRAME = re.compile(r"^\s*[│┃║▌▎|](?P<inner>.*?)[│┃║▐▕|]?\s*$")
 _SIGN_VARIATION = re.compile("^(\\s{0,3}\\S)[\ufe0e\ufe0f]")
-_BLANKS = " \t\xa0\u3000\u200b\u2060\ufeff"
-"""Also those without a width, which some agents draw after the text in their composer."""
+ZERO_WIDTH_BLANKS = "\u200b\u2060\ufeff"
+"""Some agents draw one after the text in their composer."""
 _SCROLL_BAR = re.compile(r"(?<=.{38}\s\s)([┃█▐║▕▄▀])\s*$")
 _LEFT_BAR = re.compile(r"\s*┃(?=\s*[^\s┃█▐║▕▄▀])")
 _FRAME_ROW = re.compile(r"\s*[╭╰┌└├╞╔╚╹▝▗]?[─━═╌▔▁▀▄╴╶]{6,}.*")
@@ -121,7 +121,8 @@ def count_rows_above_composer(screen: Screen) -> int:
 
 def trim_screen_rows(screen: Screen) -> list[str]:
     """Return the rows without scroll bar, blanks at their ends, and blank rows at the end."""
-    rows = [_SIGN_VARIATION.sub(r"\1", row).rstrip(_BLANKS) for row in remove_scroll_bars(screen.rows)]
+    plain = [row.rstrip(ZERO_WIDTH_BLANKS).rstrip() for row in remove_scroll_bars(screen.rows)]
+    rows = [_SIGN_VARIATION.sub(r"\1", row) for row in plain]
     while rows and not rows[-1]:
         rows.pop()
     return rows

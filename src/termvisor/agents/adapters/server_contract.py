@@ -46,6 +46,8 @@ class PermissionRequest(Struct, frozen=True, kw_only=True):
     given: str = ""
     """All other fields of the request, as JSON."""
     cwd: str = ""
+    session: str = ""
+    """The session that asks; empty if the server does not tell, and then it is that of the `SessionControl`."""
 
 
 class SessionControl(Protocol):

@@ -114,6 +114,7 @@ class AgentServers:
     ):
         self._on_records, self._clock = on_records, clock
         self._find_provider, self._unwatched_agents = find_provider, unwatched_agents
+        self._followed_ids: set[RuntimeId] = set()
         self._served_processes: dict[RuntimeId, tuple[ServerAddress, server_contract.ServedAgent]] = {}
         self._group: asyncio.TaskGroup | None = None
         self._tasks: dict[ServerAddress, asyncio.Task[None]] = {}
@@ -127,6 +128,7 @@ class AgentServers:
             await asyncio.Event().wait()
 
     def follow(self, agent_process: AgentProcess, process: ProcessInfo) -> None:
+        self._followed_ids.add(agent_process.id)
         address = self._find_address(agent_process.agent, process)
         provider = self._find_provider(agent_process.agent) if address is not None else None
         if address is None or provider is None:
@@ -146,6 +148,7 @@ class AgentServers:
         self.connections[address].refresh()
 
     def leave(self, agent_process: AgentProcess) -> None:
+        self._followed_ids.discard(agent_process.id)
         address, _ = self._served_processes.pop(agent_process.id, (None, None))
         if address is None:
             return
@@ -158,7 +161,10 @@ class AgentServers:
 
     def has_server(self, agent_process: AgentProcess) -> bool:
         """Return True if the agent may have a server, even if it is not connected or found yet."""
-        return agent_process.id in self._served_processes
+        if agent_process.id in self._followed_ids or not agent_process.is_process_seen:
+            return agent_process.id in self._served_processes
+        # After a restart, the agent is known before its process is scanned.
+        return self._find_provider(agent_process.agent) is not None
 
     def find_session_control(self, agent_process: AgentProcess) -> server_contract.SessionControl | None:
         """Return control of the session that this agent shows; None if the server does not prove which one it is."""

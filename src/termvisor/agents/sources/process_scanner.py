@@ -49,8 +49,11 @@ class PaneProcessScanner:
         argv, cwd = procfs.read_argv(entry.pid), procfs.read_cwd(entry.pid)
         env = procfs.read_environment(entry.pid, self._env_names)
         bare = ProcessInfo(pid=entry.pid, pid_started=entry.started, program=entry.name)
-        # If the pid was reused or another program was executed meanwhile, the values belong to another process.
-        return replace(bare, argv=argv, cwd=cwd, env=env) if procfs.read_process(entry.pid) == entry else bare
+        now = procfs.read_process(entry.pid)
+        # If the pid was reused or another program was executed meanwhile, the values belong to another process. A new
+        # name or parent is no other process: agents rename themselves while they start.
+        is_same = now is not None and (now.started, now.image) == (entry.started, entry.image)
+        return replace(bare, argv=argv, cwd=cwd, env=env) if is_same else bare
 
 
 class ProcessTree:

@@ -17,6 +17,13 @@ from termvisor.agents.adapters.adapter import ProcessInfo
 from termvisor.agents.sources.process_scanner import PaneProcessScanner
 from termvisor.agents.sources.program_version import ProgramVersionFinder
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
+from termvisor.agents.tracking.agent_candidates import (
+    AgentCandidate,
+    RecognizedTree,
+    choose_candidate,
+    find_candidates,
+    is_readable,
+)
 from termvisor.agents.tracking.tracker import AgentTracker
 from termvisor.bus import Subscription
 from termvisor.clock import Clock
@@ -42,8 +49,6 @@ _FULL_SCAN_INTERVAL_S = 60.0
 # Compare the commands of panes this often even if nothing was printed.
 _QUIET_TIMEOUT_S = 10.0
 
-ProcessRecognizer = Callable[[str, Sequence[ProcessInfo]], ProcessInfo | None]
-
 
 class PaneInfo(Struct, frozen=True, kw_only=True):
     pane: PaneId
@@ -57,16 +62,6 @@ class PaneInfo(Struct, frozen=True, kw_only=True):
     generation: int = 0
     shows_watched_panes: bool = False
     """It shows panes of another watched multiplexer server, to which its screen belongs."""
-
-
-class AgentCandidate(Struct, frozen=True):
-    agent: str
-    process: ProcessInfo
-    is_foreground: bool = False
-
-    @property
-    def process_key(self) -> tuple[int, int]:
-        return self.process.pid, self.process.pid_started
 
 
 class AgentFollower(Protocol):
@@ -85,6 +80,7 @@ class _PaneScanState(Struct):
     foreground_group: int
     due_at: float
     interval_s: float = _MIN_SCAN_INTERVAL_S
+    recognized: RecognizedTree | None = None
 
     def postpone(self, now: float) -> bool:
         """Double the interval and return True, because the pane is scanned now."""
@@ -111,6 +107,8 @@ class AgentDiscovery:
         self._version_finder = ProgramVersionFinder()
         self._scan_states: dict[PaneId, _PaneScanState] = {}
         self._followed_agents: dict[RuntimeId, AgentProcess] = {}
+        self._output_wait: asyncio.Timeout | None = None
+        """The wait for output, which an exit cuts short."""
         self._unread_exits: dict[RuntimeId, AgentExited] = {}
         """Exits of agents whose last output is unread."""
         self._urgent_panes: set[PaneId] = set()
@@ -150,6 +148,8 @@ class AgentDiscovery:
         for agent in exited:  # its last output must be read while it still counts as running
             self.flush_output(agent.pane)
             self._urgent_panes.add(agent.pane)
+        if exited and self._output_wait is not None:
+            self._output_wait.reschedule(asyncio.get_running_loop().time() + _FIRST_SCAN_DELAY_S)
         for agent in exited:
             exit_fact = self._check_pane_closing(exits[agent.id], agent.pane)
             # The scan after the next output, which is later than the agent's last one, or the end of the pane ends
@@ -196,10 +196,12 @@ class AgentDiscovery:
                 self._last_full_scan_at, active_panes = now, {pane_info.pane for pane_info in panes}
                 self._scan_states = {}
             due = [pane_info for pane_info in panes if self._is_due(pane_info, active_panes, now)]
+            # A process may exit during the scan, after its pane was read.
+            urgent = frozenset(self._urgent_panes)
             if due:
                 due += [one for one in panes if one.pane in active_panes and self._is_almost_due(one, now)]
                 await self._scan_panes(due)
-            self._urgent_panes.clear()
+            self._urgent_panes -= urgent
 
     async def end_agents_of_gone_panes(self, existing_panes: Iterable[PaneId]) -> None:
         """End the agents whose pane was closed while no daemon was running."""
@@ -250,10 +252,25 @@ class AgentDiscovery:
     def _choose_candidate(self, pane_info: PaneInfo, tree: Sequence[ProcessInfo]) -> AgentCandidate | None:
         current = self._tracker.find_agent_in_pane(pane_info.pane)
         foreground_pids = filter_group_members(find_foreground_group(pane_info.pid), (process.pid for process in tree))
-        candidates = find_candidates(self._registry.adapters, tree, foreground_pids, self._registry.find_process)
+        if current is not None and not is_readable(tree, (current.pid, current.pid_started)):
+            return None
+        candidates = self._find_candidates(pane_info.pane, tree, foreground_pids)
         if not candidates and not foreground_pids:
             return self._find_by_command(pane_info)
         return choose_candidate(candidates, None if current is None else (current.pid, current.pid_started))
+
+    def _find_candidates(
+        self, pane: PaneId, tree: Sequence[ProcessInfo], foreground_pids: frozenset[int]
+    ) -> list[AgentCandidate]:
+        """Ask all adapters, unless they have seen the same processes: that is half of the cost of a scan."""
+        adapters, state = self._registry.adapters, self._scan_states.get(pane)
+        last = state.recognized if state else None
+        if last and last.adapters is adapters and (last.tree, last.foreground_pids) == (tree, foreground_pids):
+            return last.candidates
+        candidates = find_candidates(adapters, tree, foreground_pids, self._registry.find_process)
+        if state:
+            state.recognized = RecognizedTree(adapters, tree, foreground_pids, candidates)
+        return candidates
 
     def _find_by_command(self, pane_info: PaneInfo) -> AgentCandidate | None:
         """Return the agent that the pane's command names, if its process is hidden: another user's, with `hidepid`."""
@@ -331,37 +348,16 @@ class AgentDiscovery:
     async def _wait_for_output(self, output: Subscription[PaneId]) -> set[PaneId] | None:
         """Wait for output and return its panes; None if some may have been dropped from the subscription."""
         try:
-            async with asyncio.timeout(_QUIET_TIMEOUT_S):
+            async with asyncio.timeout(_FIRST_SCAN_DELAY_S if self._urgent_panes else _QUIET_TIMEOUT_S) as wait:
+                self._output_wait = wait
                 first = {await output.get()}
         except TimeoutError:
             # Nothing was printed: only panes whose process exited, or whose command changed, are scanned.
             return set(self._urgent_panes)
+        finally:
+            self._output_wait = None
         await self._clock.sleep(
             max(_FIRST_SCAN_DELAY_S, self._last_scan_at + _MIN_SCAN_INTERVAL_S - self._clock.monotonic())
         )
         missed, self._missed_output_count = output.dropped_count - self._missed_output_count, output.dropped_count
         return None if missed else first | set(output.drain()) | self._urgent_panes
-
-
-def find_candidates(
-    agents: Iterable[str], tree: Sequence[ProcessInfo], foreground_pids: frozenset[int], recognise: ProcessRecognizer
-) -> list[AgentCandidate]:
-    """Return every identified agent, outermost first. A process claimed by two adapters goes to the first."""
-    foreground = [process for process in tree if process.pid in foreground_pids]
-    found: dict[int, AgentCandidate] = {}
-    for agent in agents:
-        first = recognise(agent, foreground) if foreground else None
-        process = first or (recognise(agent, tree) if len(foreground) < len(tree) else None)
-        if process is not None:
-            found.setdefault(process.pid, AgentCandidate(agent, process, first is not None))
-    order = {process.pid: place for place, process in enumerate(tree)}
-    return sorted(found.values(), key=lambda one: order.get(one.process.pid, len(order)))
-
-
-def choose_candidate(
-    candidates: Sequence[AgentCandidate], current_process_key: tuple[int, int] | None
-) -> AgentCandidate | None:
-    """Choose the pane's agent; ``current_process_key`` is the pid and start time of its agent until now."""
-    return min(
-        candidates, key=lambda one: (not one.is_foreground, one.process_key != current_process_key), default=None
-    )

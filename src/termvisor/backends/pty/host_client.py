@@ -55,8 +55,11 @@ class PtyHostClient:
         self._connection: HostConnection | None = None
         self._child: subprocesses.ChildProcess | None = None
         self._is_child_starting = False
+        self._expects_end = False
+        """The host hangs up because it was told to exit or to upgrade itself."""
         self._starting = asyncio.Lock()
         self.programs: dict[int, HostedProgram] = {}
+        self._highest_number = 0
         self._subscribers: list[tuple[ReportProgram, ReportLoss]] = []
         self._watchers: dict[int, list[asyncio.Future[HostedProgram | None]]] = {}
 
@@ -158,6 +161,12 @@ class PtyHostClient:
         """Let a viewer with this token type into the terminal and vote on its size."""
         return self._read_result(await self._request(f"grant {number} {token} {size_rule}"))
 
+    def send_grant(self, number: int, token: str, size_rule: str) -> None:
+        """Allow a viewer without waiting for the answer: what comes later on the socket finds it allowed."""
+        if self._connection is None:
+            raise Unavailable("the PTY host is not connected")
+        self._connection.send_unanswered(f"grant {number} {token} {size_rule}")
+
     async def revoke_viewer(self, token: str) -> None:
         self._read_result(await self._request(f"revoke {token}"))
 
@@ -182,11 +191,14 @@ class PtyHostClient:
         """
         await asyncio.to_thread(_check_image, python, root)
         await self.start()
-        connection = self._connection
-        self._expect(await self._request(f"reexec {python}\t{root}"))
-        if connection:
-            await _wait_with_timeout("hang up", connection.hung_up)
-        await self.start(may_spawn=False)
+        connection, self._expects_end = self._connection, True
+        try:
+            self._expect(await self._request(f"reexec {python}\t{root}"))
+            if connection:
+                await _wait_with_timeout("hang up", connection.hung_up)
+            await self.start(may_spawn=False)
+        finally:
+            self._expects_end = False
 
     async def quit(self) -> HostRefusal | None:
         """Make the host exit, unless a program runs in it. Do nothing if no host is running."""
@@ -199,16 +211,18 @@ class PtyHostClient:
         return None
 
     async def _request_quit(self) -> HostRefusal | None:
-        connection = self._connection
+        connection, self._expects_end = self._connection, True
         try:
             refusal = self._read_result(await self._request("quit"))
+            if refusal is None and connection:
+                await _wait_with_timeout("hang up", connection.hung_up)
         except Unavailable:
             if connection is None or not connection.hung_up.done():
                 raise
             # Another client made it exit.
             return None
-        if refusal is None and connection:
-            await _wait_with_timeout("hang up", connection.hung_up)
+        finally:
+            self._expects_end = False
         return refusal
 
     def close(self) -> None:
@@ -263,9 +277,10 @@ class PtyHostClient:
         while not self.is_connected:
             try:
                 await self._open_connection()
-            except (FileNotFoundError, ConnectionRefusedError):
-                if may_spawn:
-                    self._spawn_host()
+            except (FileNotFoundError, ConnectionRefusedError) as error:
+                if not may_spawn:
+                    raise Unavailable("no PTY host is running") from error
+                self._spawn_host()
                 await asyncio.sleep(_RECONNECT_DELAY_S)
             except (BlockingIOError, ConnectionError):
                 # Its accept queue is full.
@@ -282,6 +297,9 @@ class PtyHostClient:
             self.close()
             raise
         self._is_child_starting = False
+        if self._highest_number and not self.programs:
+            # A host after one that died: its programs may still be known by their numbers.
+            self._connection.send_unanswered(f"number {self._highest_number + 1}")
 
     def _spawn_host(self) -> None:
         """Start a host unless our child is running. If two start at once, one exits with EXIT_ALREADY_RUNNING."""
@@ -306,6 +324,7 @@ class PtyHostClient:
             self.programs.pop(number, None)
         else:
             self.programs[number] = program
+            self._highest_number = max(self._highest_number, number)
         for watcher in self._watchers.pop(number, []):
             if not watcher.done():
                 watcher.set_result(program)
@@ -316,7 +335,7 @@ class PtyHostClient:
         was_connected = self.is_connected
         self._connection = None
         self._wake_watchers()
-        if was_connected:
+        if was_connected and not self._expects_end:
             for _, on_lost in list(self._subscribers):
                 on_lost()
 

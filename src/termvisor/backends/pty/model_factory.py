@@ -6,7 +6,11 @@ from termvisor.backends.pty.terminal_model import TerminalModel
 from termvisor.log import get_logger
 
 log = get_logger("backends.pty")
-INSTALL_HINT = "Install the terminal model with `pip install 'termvisor[pty]'`."
+
+
+def is_screenless() -> bool:
+    """Return True if the model of this machine only answers queries, so that screens must be rendered elsewhere."""
+    return not ghostty_library.find_library()
 
 
 def build_model(columns: int, rows: int) -> TerminalModel:

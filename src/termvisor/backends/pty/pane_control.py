@@ -4,8 +4,8 @@ the offset of that screen in the same step in which it types. Output in between 
 """
 
 import asyncio
+import os
 import re
-import secrets
 import signal
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -22,13 +22,14 @@ from termvisor.backends.pane_control import (
 )
 from termvisor.backends.pty.host_messages import HostedProgram, HostGuard, HostRefusal
 from termvisor.backends.pty.key_encoding import encode_keys
-from termvisor.backends.pty.pane_source import SPAWN_TAG, PtyServer, format_mux_id, parse_mux_id, read_command_name
+from termvisor.backends.pty.pane_ids import format_mux_id, parse_mux_id
+from termvisor.backends.pty.pane_source import SPAWN_TAG, PtyServer, read_command_name
 from termvisor.backends.pty.program_environment import build_program_environment, find_shell
 from termvisor.errors import BadRequest, MuxError, Unsupported
 from termvisor.model.action.action import Spawn
 from termvisor.model.ids import MuxPaneId
 from termvisor.pty_host.spec import MAX_TEXT_BYTES
-from termvisor.system import procfs, tty
+from termvisor.system import tty
 
 _APPLICATION_CURSOR_MODE, _PASTE_MODE = 1, 2004
 _PASTE_BEGIN, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
@@ -37,6 +38,7 @@ _MAX_TRIES = 100
 _RETRY_DELAY_S = 0.003
 _CLOSE_SIGNALS = (signal.SIGHUP, signal.SIGTERM, signal.SIGKILL)
 _CLOSE_DELAY_S = 1.0
+_MAX_NAME_BYTES = 64
 _UNSAFE_NAME_CHARACTER = re.compile(r"[^A-Za-z0-9._+@ -]")
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 DEFAULT_ROWS, DEFAULT_COLUMNS = 40, 120
@@ -83,27 +85,29 @@ class PtyPaneControl:
             raise BadRequest("the text contains a NUL character or the end of a paste, which cannot be typed")
         if len(data) > MAX_TEXT_BYTES - len(_PASTE_BEGIN + _PASTE_END):
             raise BadRequest("the text is too long to be typed")
-        is_pasted = self._server.get_screen(guard.pane).model.is_mode_set(_PASTE_MODE)
+        is_pasted = self._is_mode_set(guard.pane, _PASTE_MODE)
         return await self._type(guard, _PASTE_BEGIN + data + _PASTE_END if is_pasted else data)
 
     async def press(self, guard: PaneGuard, keys: Sequence[str]) -> GuardResult:
         if not keys:
             raise BadRequest("name at least one key")
-        is_application = self._server.get_screen(guard.pane).model.is_mode_set(_APPLICATION_CURSOR_MODE)
+        is_application = self._is_mode_set(guard.pane, _APPLICATION_CURSOR_MODE)
         return await self._type(guard, encode_keys(keys, application_cursor=is_application))
 
     async def open_pane(self, spawn: Spawn, beside: MuxPaneId | None, gate: str = "") -> tuple[MuxPaneId, int]:
         """Start the program in a terminal of its own. It is held until its output is captured."""
         env = build_program_environment(self._environment) | spawn.env
         command = spawn.command or (find_shell(env),)
+        cwd = spawn.cwd or env.get("HOME", "/")
+        _check_program(command[0], cwd, env)
         try:
             program = await self._client.start_program(
                 command,
-                cwd=spawn.cwd or env.get("HOME", "/"),
+                cwd=cwd,
                 env=env,
                 rows=DEFAULT_ROWS,
                 columns=DEFAULT_COLUMNS,
-                tag=SPAWN_TAG,
+                tag=SPAWN_TAG + os.path.basename(command[0]).encode("utf-8", "replace")[:_MAX_NAME_BYTES],
             )
         except (OSError, ValueError) as error:
             raise MuxError(f"the PTY host cannot start the program: {error}") from error
@@ -129,6 +133,10 @@ class PtyPaneControl:
                 # It ignores the signal; the next one is harder.
                 continue
         return AppliedPaneChange()
+
+    def _is_mode_set(self, pane: MuxPaneId, mode: int) -> bool:
+        screen = self._server.screens.get(parse_mux_id(pane))
+        return screen is not None and screen.model.is_mode_set(mode)
 
     async def _type(self, guard: PaneGuard, data: bytes) -> GuardResult:
         """Type once the guard holds on a screen that is current in that moment."""
@@ -173,7 +181,7 @@ class PtyPaneControl:
         state = await self.read_pane_state(guard.pane)
         mismatch = None if state is None else find_screen_mismatch(guard, state)
         has_group = guard.command is not None and group > 0
-        checked = HostGuard(pid=program.pid, group=group if has_group else None, output=0, log=screen.offset)
+        checked = HostGuard(pid=program.pid, group=group if has_group else None, output=0, log=screen.shown_offset)
         # A program that is still held has no log, and nothing on its screen.
         return mismatch, checked if program.stream else HostGuard(pid=program.pid, output=0)
 
@@ -196,9 +204,16 @@ def find_screen_mismatch(guard: PaneGuard, state: PaneState) -> GuardMismatch | 
     return None
 
 
-def generate_viewer_token() -> str:
-    """Return what a viewer shows the host to be allowed to type into one terminal."""
-    return secrets.token_hex(16)
+def _check_program(name: str, cwd: str, env: Mapping[str, str]) -> None:
+    """Raise BadRequest if the folder or the program does not exist: the host would only report a failed exec."""
+    # Half a megabyte that only a daemon with own terminals needs.
+    import shutil
+
+    if not os.path.isdir(cwd):
+        raise BadRequest(f"there is no folder {cwd}")
+    path = os.path.join(cwd, name) if "/" in name else name
+    if shutil.which(path, path=env.get("PATH")) is None:
+        raise BadRequest(f"cannot find the program {name!r}", hint="Give its full path, or check PATH of the daemon.")
 
 
 def _read_foreground_name(program: HostedProgram) -> tuple[str, int]:
@@ -213,7 +228,3 @@ def _list_viewers(program: HostedProgram) -> list[AttachedClient]:
     if not program.typed_at and not program.viewers:
         return []
     return [AttachedClient(program.tty, format_mux_id(program.number), program.typed_at, is_utf8=True)]
-
-
-def is_same_program(program: HostedProgram) -> bool:
-    return procfs.read_start_time(program.pid) == program.started_ticks

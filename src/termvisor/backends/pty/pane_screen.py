@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from termvisor.backends.pane_source import PaneCapture
 from termvisor.backends.pty.terminal_model import ModelFactory, TerminalModel
+from termvisor.backends.screen_renderer import ScreenRenderer
 from termvisor.log import get_logger
 from termvisor.recorder.segment_log import SegmentReader
 from termvisor.system.files import write_private_file
@@ -23,6 +24,7 @@ _MERGE_WINDOW_NS = 1 << 62
 _CHECKPOINT_BYTES = 8 << 20
 # A pane without a checkpoint that printed more than this is shown from its last output only.
 _MAX_REPLAY_BYTES = 32 << 20
+_MAX_UNRENDERED_BYTES = 4 << 20
 
 log = get_logger("backends.pty")
 
@@ -47,11 +49,14 @@ class PaneScreen:
         size: tuple[int, int],
         build_model: ModelFactory,
         send_answer: Callable[[bytes], None],
+        renderer: ScreenRenderer | None = None,
     ):
+        self._renderer, self._unrendered = renderer, bytearray()
         self._raw_dir, self._checkpoint_path = raw_dir, checkpoint_path
         self._size, self._build_model, self._send_answer = size, build_model, send_answer
         self.model: TerminalModel = build_model(*size)
-        self.stream, self.offset = "", 0
+        self.stream, self.offset, self.shown_offset = "", 0, 0
+        """``shown_offset`` is where the log was when the screen was captured last."""
         self._reader: SegmentReader | None = None
         self._is_turn_scheduled = False
         self._bytes_since_checkpoint = 0
@@ -96,8 +101,14 @@ class PaneScreen:
         return self.offset
 
     async def capture(self, *, lines: int = 0, escapes: bool = False) -> PaneCapture:
-        self.update()
-        return self.model.read_screen(lines=lines, escapes=escapes)
+        shown_offset = self.update()
+        if self._renderer is None:
+            capture = self.model.read_screen(lines=lines, escapes=escapes)
+        else:
+            data, self._unrendered = bytes(self._unrendered), bytearray()
+            capture = await self._renderer.render(data, self._size, escapes=escapes)
+        self.shown_offset = shown_offset
+        return capture
 
     def save_checkpoint(self) -> None:
         self._bytes_since_checkpoint = 0
@@ -133,6 +144,7 @@ class PaneScreen:
             before = self.offset
             for offset, data, _ in self._reader.read_pieces(before, min(_TURN_BYTES, stop - before), _MERGE_WINDOW_NS):
                 reply = self.model.feed(data)
+                self._note_unrendered(data)
                 if reply and answers:
                     self._send_answer(reply)
                 self.offset = offset + len(data)
@@ -143,6 +155,12 @@ class PaneScreen:
         if self._bytes_since_checkpoint > _CHECKPOINT_BYTES:
             self.save_checkpoint()
         return self.offset < end
+
+    def _note_unrendered(self, data: bytes) -> None:
+        if self._renderer is not None:
+            self._unrendered += data
+            # A program that prints this much has drawn its screen again meanwhile.
+            del self._unrendered[:-_MAX_UNRENDERED_BYTES]
 
     def _read_checkpoint(self) -> ScreenCheckpoint | None:
         try:

@@ -4,6 +4,7 @@ The host reports every change, so nothing is polled. If the host dies, its progr
 they stay listed until they end, but nothing can be typed into them.
 """
 
+import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -20,10 +21,13 @@ from termvisor.backends.pane_source import (
     SourceStatus,
     StartedCapture,
 )
+from termvisor.backends.pty.attachments import PaneAttachments, delete_attach_files
 from termvisor.backends.pty.host_client import PtyHostClient
 from termvisor.backends.pty.host_messages import HostedProgram
+from termvisor.backends.pty.pane_ids import format_mux_id, parse_mux_id
 from termvisor.backends.pty.pane_screen import PaneScreen
 from termvisor.backends.pty.terminal_model import ModelFactory
+from termvisor.backends.screen_renderer import BuildRenderer, ScreenRenderer
 from termvisor.errors import MuxError
 from termvisor.log import get_logger
 from termvisor.model.ids import MuxPaneId
@@ -37,28 +41,33 @@ from termvisor.system import procfs, tty
 from termvisor.system.inotify import CHANGE_EVENTS, FolderChange, FolderWatch, Inotify
 
 SESSION_NAME = "pty"
-SPAWN_TAG = b"spawn"
-"""The tag of programs that nothing but a pane needs: they are forgotten once they have ended and all is recorded."""
+SPAWN_TAG = b"spawn:"
+"""The tag of programs that nothing but a pane needs, followed by their name.
+
+They are forgotten once they have ended and all is recorded.
+"""
+
+# A program closes its terminal a moment before its parent sees its end.
+_ENDING_TIMEOUT_S = 0.3
 
 log = get_logger("backends.pty")
-
-
-def format_mux_id(number: int) -> MuxPaneId:
-    return MuxPaneId(f"%p{number}")
-
-
-def parse_mux_id(mux_id: MuxPaneId) -> int:
-    """Return the host's number of a pane. Raises MuxError if it is no pane of the host."""
-    if not (mux_id.startswith("%p") and mux_id[2:].isdecimal()):
-        raise MuxError(f"{mux_id} is not a pane of the PTY host")
-    return int(mux_id[2:])
 
 
 class PtyServer:
     """One host process. ``build_model`` makes the terminal model of a pane."""
 
-    def __init__(self, paths: Paths, client: PtyHostClient, build_model: ModelFactory, report: ReportNews):
+    def __init__(
+        self,
+        paths: Paths,
+        client: PtyHostClient,
+        build_model: ModelFactory,
+        report: ReportNews,
+        build_renderer: BuildRenderer = lambda: None,
+    ):
         self._paths, self.client, self._build_model, self._report = paths, client, build_model, report
+        self._build_renderer = build_renderer
+        self._renderers: dict[int, ScreenRenderer] = {}
+        self._unused_renderers: list[ScreenRenderer] = []
         pid = client.pid or 0
         self.instance = ServerInstance(
             LOCAL.name, paths.pty_host_socket, pid, procfs.read_start_time(pid), procfs.read_boot_id(), backend="pty"
@@ -68,9 +77,13 @@ class PtyServer:
         self._inotify = Inotify()
         self._programs = dict(client.programs)
         self._is_gone = False
+        self._orphans: set[int] = set()
+        """Programs of a host that has died."""
+        self.attachments = PaneAttachments(paths, client, self.screens)
         self._unsubscribe = client.subscribe(self._note_program, self._note_lost)
         for program in self._programs.values():
             self._open_screen(program)
+        delete_attach_files(paths.runtime_dir)
 
     @property
     def status(self) -> SourceStatus:
@@ -85,25 +98,29 @@ class PtyServer:
         return self._programs.get(parse_mux_id(pane))
 
     def detect_changes(self, panes: Iterable[PaneFacts]) -> ServerChange:
-        if self.client.is_connected:
-            return "none"
-        if not self.has_programs and not self._is_gone:
+        if not (self.client.is_connected or self.has_programs or self._is_gone):
             self._is_gone = True
             self._report(ServerGone())
-        return "possible"
+        return "possible" if self._orphans or self._is_gone else "none"
 
     async def list_pane_statuses(self) -> Mapping[MuxPaneId, PaneStatus]:
+        await self._wait_for_ending_programs()
         return {
             format_mux_id(number): PaneStatus(program.pid, piped=False, dead=self._is_finished(program))
             for number, program in self._list_programs().items()
         }
 
     async def list_pane_facts(self) -> list[PaneFacts]:
-        await self._forget_finished()
-        return [self._build_facts(program) for program in self._list_programs().values()]
+        # Decided once: a program that ends during the listing is in the next one, which its end requests.
+        finished = {number for number, program in self._programs.items() if self._is_finished(program)}
+        await self._forget_spawned(finished)
+        while self._unused_renderers:
+            await self._unused_renderers.pop().close()
+        programs = self._list_programs()
+        return [self._build_facts(each, is_finished=number in finished) for number, each in programs.items()]
 
     def choose_channel(self, pane: MuxPaneId, *, can_pipe: bool) -> CaptureChannel:
-        return "pty" if self.client.is_connected else "none"
+        return "pty" if self.client.is_connected and parse_mux_id(pane) not in self._orphans else "none"
 
     async def start_capture(
         self, pane: MuxPaneId, epoch: Epoch, sink: CaptureSink, *, lines: int, replace: bool = False
@@ -147,21 +164,27 @@ class PtyServer:
         for screen in self.screens.values():
             screen.close(keep_checkpoint=True)
         self.screens.clear()
+        for renderer in [*self._renderers.values(), *self._unused_renderers]:
+            await renderer.close()
+        self.attachments.close()
         self._inotify.close()
 
     def _list_programs(self) -> dict[int, HostedProgram]:
-        if self.client.is_connected:
-            return dict(self._programs)
-        # The host is dead: what is known is what runs.
-        return {
-            number: program
-            for number, program in self._programs.items()
-            if procfs.read_start_time(program.pid) == program.started_ticks
-        }
+        for number in list(self._orphans):
+            program = self._programs.get(number)
+            if program is None or procfs.read_start_time(program.pid) != program.started_ticks:
+                self._orphans.discard(number)
+                self._programs.pop(number, None)
+                self._close_screen(number)
+        return dict(self._programs)
 
     def _is_finished(self, program: HostedProgram) -> bool:
         """Return True if the program has ended and the recorder has read the last byte of its terminal."""
-        if program.state != "exited" or not program.stream:
+        return program.state == "exited" and self._has_log_ended(program)
+
+    def _has_log_ended(self, program: HostedProgram) -> bool:
+        """Return True if the recorder has closed the log of the program's terminal."""
+        if not program.stream:
             return False
         reader = SegmentReader(f"{self._paths.raw_dir}/{program.stream}")
         try:
@@ -169,18 +192,30 @@ class PtyServer:
         finally:
             reader.close()
 
-    async def _forget_finished(self) -> None:
+    async def _forget_spawned(self, finished: set[int]) -> None:
         for number, program in list(self._programs.items()):
-            if program.tag == SPAWN_TAG and self.client.is_connected and self._is_finished(program):
+            is_ours = program.tag.startswith(SPAWN_TAG) and number not in self._orphans
+            if number in finished and is_ours and self.client.is_connected:
                 # Another client may have forgotten it.
                 await self.client.forget_program(number)
                 self._programs.pop(number, None)
                 self._close_screen(number)
 
-    def _build_facts(self, program: HostedProgram) -> PaneFacts:
+    async def _wait_for_ending_programs(self) -> None:
+        """Wait shortly for programs whose terminal is closed already: the recorder may notice that first."""
+        ending = [each for each in self._programs.values() if each.state != "exited" and self._has_log_ended(each)]
+        for program in ending if self.client.is_connected else ():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_ENDING_TIMEOUT_S):
+                    await self.client.wait_exit(program.number)
+
+    def _build_facts(self, program: HostedProgram, *, is_finished: bool) -> PaneFacts:
         screen = self.screens.get(program.number)
         group = tty.find_foreground_group(program.pid) or program.pid
         command = read_command_name(group) or read_command_name(program.pid)
+        if program.state == "held":
+            # Our child has not become the program yet.
+            command = program.tag.removeprefix(SPAWN_TAG).decode("utf-8", "replace") or command
         title = screen.model.title if screen else ""
         name, cwd, title = redact_each([command, procfs.read_cwd(group) or procfs.read_cwd(program.pid), title])
         return PaneFacts(
@@ -200,7 +235,7 @@ class PtyServer:
             width=program.columns,
             height=program.rows,
             alternate=screen is not None and screen.model.is_alternate,
-            dead=self._is_finished(program),
+            dead=is_finished,
             dead_status=program.exit.code if program.exit and not program.exit.signal else None,
             dead_signal=program.exit.signal or None if program.exit else None,
         )
@@ -216,12 +251,14 @@ class PtyServer:
                 self._open_screen(program)
             else:
                 self.screens[number].resize(program.columns, program.rows)
+            self.attachments.refresh(number)
         # The time of the last key alone is no reason to list.
         if before is None or program is None or _get_listed(before) != _get_listed(program):
             self._report(PanesChanged())
 
     def _note_lost(self) -> None:
         log.error("the PTY host has died; its programs are recorded until they end")
+        self._orphans |= set(self._programs)
         self._report(PanesChanged())
 
     def _open_screen(self, program: HostedProgram) -> None:
@@ -232,7 +269,9 @@ class PtyServer:
 
         path = f"{self._paths.pty_result_dir}/{program.pid}.{program.started_ticks}.screen"
         size = (program.columns, program.rows)
-        screen = PaneScreen(self._paths.raw_dir, path, size, self._build_model, send_answer)
+        if renderer := self._build_renderer():
+            self._renderers[number] = renderer
+        screen = PaneScreen(self._paths.raw_dir, path, size, self._build_model, send_answer, renderer)
         self.screens[number] = screen
         if program.stream:
             screen.restore(program.stream)
@@ -241,6 +280,9 @@ class PtyServer:
     def _close_screen(self, number: int) -> None:
         if screen := self.screens.pop(number, None):
             screen.close()
+        if renderer := self._renderers.pop(number, None):
+            # Closed with the next listing, because that takes time.
+            self._unused_renderers.append(renderer)
         if watch := self._watches.pop(number, None):
             self._inotify.unwatch_folder(watch)
 

@@ -7,9 +7,11 @@ from termvisor.backends.local_terminal import LocalPaneTerminal
 from termvisor.backends.pane_control import PaneControl
 from termvisor.backends.pane_source import PaneExpected, PaneSource, ReportNews
 from termvisor.backends.pane_terminal import PaneTerminal
-from termvisor.backends.tmux.pane_control import TmuxPaneControl
+from termvisor.backends.tmux import job_windows
+from termvisor.backends.tmux.pane_control import TmuxPaneControl, build_spawn_command
 from termvisor.backends.tmux.pane_source import identify_server
 from termvisor.backends.tmux.plain_client import PlainClient
+from termvisor.backends.tmux.server_launch import start_server
 from termvisor.backends.tmux.server_sockets import (
     is_server_listening,
     list_candidate_sockets,
@@ -17,7 +19,10 @@ from termvisor.backends.tmux.server_sockets import (
 )
 from termvisor.backends.tmux.watched_server import TmuxPaneSource
 from termvisor.backends.transport import Transport
-from termvisor.errors import InternalError
+from termvisor.errors import InternalError, Unsupported
+from termvisor.model.action.action import Spawn
+from termvisor.model.ids import MuxPaneId
+from termvisor.model.job import JobSpec
 from termvisor.model.terminal.pane import PaneFacts, ServerInstance
 from termvisor.model.terminal.target import AttachPlan
 from termvisor.system.inotify import ARRIVAL_EVENTS, FolderChange, Inotify
@@ -66,6 +71,15 @@ class TmuxBackend:
         self._watch_terminals()
         return source
 
+    async def start_server_with_pane(
+        self, transport: Transport, address: str, spawn: Spawn, gate: str
+    ) -> tuple[MuxPaneId, int]:
+        program = self._dependencies.get_settings().tmux_program
+        if spawn.where != "session":
+            raise Unsupported("a new tmux server has no session yet", hint="`--where session` starts one.")
+        self._dependencies.count_fork()
+        return await start_server(program, address, build_spawn_command(spawn, None, gate))
+
     def is_server_alive(self, transport: Transport, server: ServerInstance) -> bool | None:
         return is_process_running(server.pid, server.started, server.boot)
 
@@ -85,6 +99,26 @@ class TmuxBackend:
             outside=(*command, "attach-session", "-t", target),
             inside=(*command, "switch-client", "-t", target),
         )
+
+    async def start_job_server(self) -> str:
+        socket = self._dependencies.paths.job_socket
+        if not is_server_listening(socket):
+            self._dependencies.count_fork()
+        await job_windows.start_job_server(self._dependencies.get_settings().tmux_program, socket)
+        return socket
+
+    async def release_job_server(self) -> None:
+        program, socket = self._dependencies.get_settings().tmux_program, self._dependencies.paths.job_socket
+        await job_windows.release_job_server(program, socket)
+
+    async def open_job_window(
+        self, source: PaneSource, name: str, spec: JobSpec, command: tuple[str, ...]
+    ) -> tuple[MuxPaneId, int]:
+        if not isinstance(source, TmuxPaneSource):
+            raise InternalError("the server is not one of tmux")
+        is_named = spec.place == "session"
+        open_window = job_windows.open_session_window if is_named else job_windows.open_private_window
+        return await open_window(source, name, spec, command)
 
     def _watch_terminals(self) -> None:
         """Let every server be looked at when a terminal is created, instead of at the next poll."""

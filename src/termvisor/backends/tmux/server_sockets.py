@@ -11,7 +11,7 @@ from termvisor.settings import Paths, Settings, get_tmux_socket_folder
 
 
 def list_candidate_sockets(paths: Paths, settings: Settings, folder: str | None = None) -> list[str]:
-    """Return the socket paths to watch, including the demo server's but not the replay server's.
+    """Return the socket paths to watch, including those of the demo and of jobs but not the replay server's.
 
     A server need not be listening on them.
     """
@@ -21,7 +21,9 @@ def list_candidate_sockets(paths: Paths, settings: Settings, folder: str | None 
         if settings.tmux_sockets is None
         else list_configured_sockets(settings, folder_path)
     )
-    return [path for path in dict.fromkeys([*sockets, paths.demo_socket]) if path != paths.render_socket]
+    return [
+        path for path in dict.fromkeys([*sockets, paths.demo_socket, paths.job_socket]) if path != paths.render_socket
+    ]
 
 
 def list_configured_sockets(settings: Settings, folder: str | None = None) -> list[str]:

@@ -39,7 +39,6 @@ def build_gate(components: Components, find_pane: FindPane) -> GateComponents:
         return build_command_prefix(paths.config_dir, account.ref)
 
     executor = ActionExecutor(panes, clock, notifier, build_launch_prefix)
-    secret = (components.pipeline.nonce or "").encode()
     gate = Gate(
         store=store,
         panes=panes,
@@ -47,7 +46,7 @@ def build_gate(components: Components, find_pane: FindPane) -> GateComponents:
         approvals=approvals,
         executor=executor,
         clock=clock,
-        hash_key=secret,
+        hash_key=(components.pipeline.nonce or "").encode(),
     )
     broker = PermissionBroker(
         gate=gate, approvals=approvals, pending=panes.permission_requests, commander=AgentCommander(panes, clock)
@@ -60,6 +59,7 @@ def build_gate(components: Components, find_pane: FindPane) -> GateComponents:
         clock=clock,
         panes=panes,
         permission_broker=broker,
+        find_server=panes.find_server,
     )
 
 

@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from msgspec.structs import replace
 
 from termvisor.actions.attempt import format_pane_location
-from termvisor.actions.pane_snapshot import AllowCallback, PaneAgent, PaneForeground, PaneSnapshot
+from termvisor.actions.job_input import JobControl
+from termvisor.actions.pane_snapshot import AllowCallback, PaneAgent, PaneForeground, PaneOpener, PaneSnapshot
 from termvisor.actions.permission_requests import PendingRequests
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.agents.state.reducer import EMPTY_SOURCE_SLOTS
@@ -17,13 +18,22 @@ from termvisor.backends.pane_control import AttachedClient, PaneControl
 from termvisor.backends.pane_terminal import PaneTerminal, SignalName
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.clock import NS
+from termvisor.daemon.acting.server_launch import LaunchingPaneOpener, find_server_launch
 from termvisor.daemon.acting.spawn_gate import CapturedPaneControl
 from termvisor.daemon.components import Components
-from termvisor.errors import AmbiguousReference, Conflict, MuxError, NotFound, ObjectNotFound, StaleSnapshot
+from termvisor.errors import (
+    AmbiguousReference,
+    Conflict,
+    MuxError,
+    NotFound,
+    ObjectNotFound,
+    StaleSnapshot,
+    Unavailable,
+)
 from termvisor.model.action.action import Release, Reserve, Spawn
 from termvisor.model.action.approval import Reservation
 from termvisor.model.action.preconditions import Preconditions
-from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId
+from termvisor.model.ids import MuxPaneId, PaneId, RuntimeId, TargetName
 from termvisor.model.terminal.pane import InputState, PaneActivity, PaneFacts, PaneView
 
 FindPane = Callable[[PaneId], Awaitable[PaneView | None]]
@@ -121,7 +131,7 @@ class LivePaneAccess:
     def get_control(self, pane: PaneId) -> PaneControl:
         return self._build_control(self._locate_pane(pane)[0])
 
-    def _build_control(self, watcher: ServerWatcher) -> PaneControl:
+    def _build_control(self, watcher: ServerWatcher) -> CapturedPaneControl:
         return CapturedPaneControl(watcher, self._components.event_log.events, self._components.paths.runtime_dir)
 
     def _locate_pane(self, pane: PaneId) -> tuple[ServerWatcher, MuxPaneId]:
@@ -130,9 +140,22 @@ class LivePaneAccess:
             raise NotFound(_PANE_GONE.format(pane))
         return location
 
-    async def get_server_control(self, spawn: Spawn) -> PaneControl:
+    async def get_pane_opener(self, spawn: Spawn) -> PaneOpener:
+        found = await self._find_server_or_launch(spawn)
+        return self._build_control(found) if isinstance(found, ServerWatcher) else found
+
+    async def find_server(self, spawn: Spawn) -> ServerWatcher:
+        """Return the watcher of the server that an action names, or of the only one. Raises NotFound."""
+        found = await self._find_server_or_launch(spawn)
+        if not isinstance(found, ServerWatcher):
+            raise ObjectNotFound("no tmux server is running", hint="Start one with `tmux new -d`.")
+        return found
+
+    async def _find_server_or_launch(self, spawn: Spawn) -> ServerWatcher | LaunchingPaneOpener:
         socket = spawn.server
         await self._components.server_supervisor.first_scan_done.wait()
+        if spawn.place:
+            await self._start_own_server(spawn)
         watchers = self._components.server_supervisor.watchers.values()
         running = {
             watcher.key.label: watcher
@@ -146,9 +169,18 @@ class LivePaneAccess:
         ]
         if not socket:
             # The demo is for trying things out: a program belongs on the user's own server, if there is one.
-            own = [watcher for watcher in matches if watcher.key.address != self._components.paths.demo_socket]
+            # Neither it nor the private server of jobs is meant when none is named.
+            paths = self._components.paths
+            matches = [watcher for watcher in matches if watcher.key.address != paths.job_socket]
+            own = [watcher for watcher in matches if watcher.key.address != paths.demo_socket]
             matches = own or matches
         if not matches:
+            components = self._components
+            launch = await find_server_launch(components.server_supervisor, spawn)
+            if launch is not None:
+                return LaunchingPaneOpener(
+                    launch, components.server_supervisor, components.event_log.events, components.paths.runtime_dir
+                )
             hint = f"Running: {', '.join(running)}." if running else "Start one with `tmux new -d`."
             raise ObjectNotFound(f"no tmux server {socket or 'is running'}".strip(), hint=hint)
         # Of several servers one must be named: a guess could start a program on the wrong one.
@@ -159,7 +191,17 @@ class LivePaneAccess:
                 hint=f"Name one: `--server {os.path.basename(sockets[0])}`.",
                 details={"candidates": sockets},
             )
-        return self._build_control(matches[0])
+        return matches[0]
+
+    def get_job_control(self) -> JobControl:
+        return self._components.jobs
+
+    async def _start_own_server(self, spawn: Spawn) -> None:
+        """Start the server of the place, if it is one that the daemon starts. Raises Unavailable."""
+        try:
+            await self._components.server_supervisor.start_server(spawn.place, TargetName(spawn.target))
+        except TimeoutError as error:
+            raise Unavailable(f"the {spawn.place} server was started but is not watched yet") from error
 
     async def send_signal(self, snapshot: PaneSnapshot, name: SignalName) -> int:
         """Signal the foreground process group of the pane and return its id.

@@ -5,7 +5,8 @@ which prefers the agent's server and falls back to its dialog.
 """
 
 import asyncio
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from termvisor.daemon.acting.approval_notifications import build_actor
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from termvisor.actions.permission_requests import PermissionDialog, RequestEnd
+    from termvisor.agents.adapters.server_contract import SessionControl
     from termvisor.daemon.services.gate import GateComponents
 
 WAITING_STATE = "waiting_approval"
@@ -31,6 +33,8 @@ _RETRY_DELAY_S = 1.0
 _MAX_RETRY_DELAY_S = 60.0
 # Seconds to wait for a connection to the agent's server before its dialog is answered with keys.
 _SERVER_GRACE_S = 10.0
+# The same while a request of that server is open, which would lose its number and answer to the dialog's.
+_SERVER_RETURN_GRACE_S = 40.0
 log = get_logger("permissions")
 
 
@@ -71,11 +75,16 @@ class PermissionRequestWatcher:
         delay = _RETRY_DELAY_S
         try:
             await clock.sleep(_HOOK_GRACE_S)
-            dialog_at = clock.monotonic() + (_SERVER_GRACE_S if servers.has_server(agent_process) else 0.0)
+            server_seen_at = clock.monotonic()
             while self._is_waiting(agent_process):
-                end = await self._forward_request(
-                    agent_process, handled_ids, can_press_keys=clock.monotonic() >= dialog_at
-                )
+                session_control = servers.find_session_control(agent_process)
+                if session_control is not None:
+                    end = await self._forward_server_request(agent_process, session_control, handled_ids)
+                    server_seen_at = clock.monotonic()
+                elif clock.monotonic() >= server_seen_at + self._choose_server_grace(agent_process):
+                    end = await self._forward_dialog(agent_process)
+                else:
+                    end = "lost"
                 if end == "answered":
                     with suppress(TimeoutError):
                         # A dialog has no id to distinguish it from the next one, so only a state change ends this wait.
@@ -88,27 +97,32 @@ class PermissionRequestWatcher:
         finally:
             self._handled_agents.discard(agent_process.id)
 
-    async def _forward_request(
-        self, agent_process: AgentProcess, handled_ids: set[str], *, can_press_keys: bool
-    ) -> "RequestEnd":
-        agent, pane = agent_process.agent, agent_process.pane
+    def _choose_server_grace(self, agent_process: AgentProcess) -> float:
+        """Return the seconds for which the agent's dialog is left to its server, which is not connected."""
+        if not self._components.agent_tracking.servers.has_server(agent_process):
+            return 0.0
         broker = self._get_gate_components().permission_broker
-        session_control = self._components.agent_tracking.servers.find_session_control(agent_process)
-        try:
-            if session_control is not None:
-                return await broker.forward_server_request(
-                    session_control, agent=agent, pane=pane, actor=build_actor(), handled_ids=handled_ids
-                )
-            dialog = await self._find_dialog(agent_process) if can_press_keys else None
+        is_open = broker.has_unclaimed_from_own_channel(agent_process.pane)
+        return _SERVER_RETURN_GRACE_S if is_open else _SERVER_GRACE_S
+
+    async def _forward_server_request(
+        self, agent_process: AgentProcess, session_control: "SessionControl", handled_ids: set[str]
+    ) -> "RequestEnd":
+        broker, (agent, pane) = self._get_gate_components().permission_broker, (agent_process.agent, agent_process.pane)
+        with _log_refusal(agent_process):
+            return await broker.forward_server_request(
+                session_control, agent=agent, pane=pane, actor=build_actor(), handled_ids=handled_ids
+            )
+        return "lost"
+
+    async def _forward_dialog(self, agent_process: AgentProcess) -> "RequestEnd":
+        broker = self._get_gate_components().permission_broker
+        with _log_refusal(agent_process):
+            dialog = await self._find_dialog(agent_process)
             if dialog is not None:
                 return await broker.forward_dialog(
                     dialog, build_actor(), lambda: self._wait_while_waiting(agent_process)
                 )
-        # Expected while an agent redraws its screen or is answered elsewhere; the loop tries again.
-        except (Conflict, TimedOut, Unavailable, BadRequest, NotFound) as error:
-            log.debug("no permission request of %s in pane %d: %s", agent, pane, error.message)
-        except VisorError as error:
-            log.info("cannot forward the permission request of %s in pane %d: %s", agent, pane, error.message)
         return "lost"
 
     async def _find_dialog(self, agent_process: AgentProcess) -> "PermissionDialog | None":
@@ -139,3 +153,16 @@ class PermissionRequestWatcher:
         if projection is None or current is None or current.id != agent_process.id:
             return False
         return projection.state.value in (_MAYBE_WAITING_STATES if allow_unknown else (WAITING_STATE,))
+
+
+@contextmanager
+def _log_refusal(agent_process: AgentProcess) -> Iterator[None]:
+    """Log that a request cannot be forwarded now; the caller tries again."""
+    try:
+        yield
+    # Expected while an agent redraws its screen or is answered elsewhere.
+    except (Conflict, TimedOut, Unavailable, BadRequest, NotFound) as error:
+        log.debug("no permission request of %s in pane %d: %s", agent_process.agent, agent_process.pane, error.message)
+    except VisorError as error:
+        text = "cannot forward the permission request of %s in pane %d: %s"
+        log.info(text, agent_process.agent, agent_process.pane, error.message)

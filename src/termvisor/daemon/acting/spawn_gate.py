@@ -7,7 +7,7 @@ dies, so a program is never held for longer than the daemon lives or `_CAPTURE_T
 import asyncio
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from termvisor.bus import Bus, Subscription
@@ -27,6 +27,8 @@ class CapturedPaneControl:
     ``events`` are those of the daemon, ``folder`` is where the FIFOs are.
     """
 
+    started_server = ""
+
     def __init__(self, watcher: ServerWatcher, events: Bus[Event], folder: str):
         control = watcher.backend.build_control(watcher.server)
         self._control, self._watcher, self._events, self._folder = control, watcher, events, folder
@@ -42,14 +44,19 @@ class CapturedPaneControl:
             # Without capture the program starts all the same.
             with suppress(TimeoutError):
                 async with asyncio.timeout(_CAPTURE_TIMEOUT_S):
-                    await self._wait_until_captured(pane, events)
+                    await wait_until_captured(lambda: self._watcher, pane, events)
         return pane, pid
 
-    async def _wait_until_captured(self, mux_id: MuxPaneId, events: Subscription[Event]) -> None:
-        while True:
-            opened, known = await events.get(), self._watcher.known_panes.get(mux_id)
-            if known is not None and opened.pane == known.id:
-                return
+
+async def wait_until_captured(
+    find_watcher: Callable[[], ServerWatcher | None], mux_id: MuxPaneId, events: Subscription[Event]
+) -> None:
+    """Wait for the event that a pane of the watched server is captured; there may be no watcher yet."""
+    while True:
+        opened, watcher = await events.get(), find_watcher()
+        known = None if watcher is None else watcher.known_panes.get(mux_id)
+        if known is not None and opened.pane == known.id:
+            return
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from termvisor.agents.adapters import loader
-from termvisor.agents.adapters.description_files import DESCRIPTIONS, get_user_folder
+from termvisor.agents.adapters.description_files import DESCRIPTIONS, get_user_folder, list_changed_descriptions
 from termvisor.agents.adapters.screen_classifier import ScreenRuleProvider
 from termvisor.agents.sources.agent_servers import AgentServers
 from termvisor.agents.sources.hook_spool import HookSpool, SpoolPosition
@@ -33,6 +33,8 @@ from termvisor.detection.packs.rule_match import find_banner_version
 from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
 from termvisor.model.agent.signal import ReadPosition
 from termvisor.model.ids import MuxPaneId, PaneId
+from termvisor.model.maintenance import DescriptionsReloadResult
+from termvisor.model.terminal.target import LOCAL
 from termvisor.pipeline import Pipeline
 from termvisor.settings import Paths, Settings
 from termvisor.store import Store
@@ -59,11 +61,15 @@ class AgentTracking(Struct):
         )
         self.transcript_recorder.is_enabled = settings.agent_transcripts
 
-    def reload_descriptions(self, paths: Paths, settings: Settings) -> None:
+    def reload_descriptions(self, paths: Paths, settings: Settings) -> DescriptionsReloadResult:
         """Read the files that describe agents again."""
+        before = DESCRIPTIONS.agents
         DESCRIPTIONS.use_folder(get_user_folder(paths.config_dir))
         self.adapter_registry.reload()
         self.apply_settings(settings)
+        after = DESCRIPTIONS.agents
+        troubles = tuple(str(problem) for problem in after.problems)
+        return DescriptionsReloadResult(changed=list_changed_descriptions(before, after), troubles=troubles)
 
     def reload_screen_rules(self, paths: Paths, settings: Settings) -> None:
         """Reload the rules that classify agents' screens from disk."""
@@ -197,7 +203,7 @@ def list_pane_infos(
         (watcher, mux_id)
         for watcher in supervisor.watchers.values()
         # Agents are recognized by their processes.
-        if watcher.has_started and watcher.transport.target.kind == "local"
+        if watcher.has_started and watcher.transport.target.kind == LOCAL.kind
         for mux_id, pane in watcher.known_panes.items()
         if is_wanted(pane.facts.command)
     ]
@@ -218,7 +224,9 @@ def list_client_terminals(supervisor: ServerSupervisor) -> frozenset[str]:
 
 def find_pane_info(supervisor: ServerSupervisor, pane: PaneId) -> PaneInfo | None:
     location = supervisor.locate_pane(pane)
-    return None if location is None else _build_pane_info(*location, list_client_terminals(supervisor))
+    if location is None or location[0].transport.target.kind != LOCAL.kind:
+        return None
+    return _build_pane_info(*location, list_client_terminals(supervisor))
 
 
 def _build_pane_info(watcher: ServerWatcher, mux_id: MuxPaneId, client_terminals: frozenset[str]) -> PaneInfo:

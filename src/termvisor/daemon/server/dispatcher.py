@@ -20,8 +20,6 @@ from termvisor.model.action.action import CallerFace
 from termvisor.ops.api import dispatch
 from termvisor.ops.api.catalog import STREAM_OPERATIONS
 from termvisor.ops.api.operation import Operation
-from termvisor.ops.api.resource_updates import watch_resources
-from termvisor.ops.api.tool_calls import ToolAnswer, ToolCall, call_tool, parse_cause
 from termvisor.protocol import command_protocol, jsonrpc
 from termvisor.protocol.unix_socket import PeerProcess
 
@@ -73,6 +71,7 @@ async def handle_command(caller: ClientContext, line: bytes, send: SendBytes) ->
     try:
         jsonrpc.check_protocol(command_protocol.parse_version(line), command_protocol.PROTOCOL_VERSION)
         request = command_protocol.decode_request(line)
+        request.argv = dispatch.replace_bytes(request.argv, is_robot=request.is_robot)
         send_answer = _send_answer_with_heartbeat if request.argv[:1] == (_HOOK_COMMAND,) else _send_answer
         await send_answer(caller, request, send)
     except ClientDisconnected:
@@ -213,18 +212,26 @@ class OperationDispatcher:
     async def call_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> Any:
         return await dispatch.call_operation(await self._bind_caller(_parse_face(peer.face), peer), name, params)
 
-    async def call_tool(self, params: dict[str, Any], peer: PeerProcess) -> ToolAnswer:
+    async def call_tool(self, params: dict[str, Any], peer: PeerProcess) -> Any:
+        # Imported with the first call: a daemon without models needs less memory.
+        from termvisor.ops.api import tool_calls
+
         try:
-            call = convert(params, ToolCall)
+            call = convert(params, tool_calls.ToolCall)
         except ValidationError as error:
             raise BadRequest(f"call_tool: {error}") from error
         actor = await self._services.callers.identify(_parse_face(peer.face), peer)
-        return await call_tool(self._services.bind_caller(actor, parse_cause(call.cause)), call)
+        return await tool_calls.call_tool(self._services.bind_caller(actor, tool_calls.parse_cause(call.cause)), call)
 
     async def stream_operation(self, name: str, params: dict[str, Any], peer: PeerProcess) -> AsyncGenerator[Any, None]:
         services = await self._bind_caller(_parse_face(peer.face), peer)
-        is_watch = name == WATCH_RESOURCES
-        stream = watch_resources(services) if is_watch else dispatch.stream_operation(services, name, params)
+        stream: AsyncGenerator[Any, None]
+        if name == WATCH_RESOURCES:
+            from termvisor.ops.api.resource_updates import watch_resources
+
+            stream = watch_resources(services)
+        else:
+            stream = dispatch.stream_operation(services, name, params)
         async with aclosing(stream) as items:
             async for item in items:
                 yield item

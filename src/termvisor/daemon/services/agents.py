@@ -102,9 +102,9 @@ class AgentService:
         processes = (await scanner.scan({pane: pane_info.pid}))[pane] if pane_info is not None else ()
         for process in processes:
             if pane_info is not None and is_in_foreground(process.pid, pane_info.pid) and process.argv:
-                name, script = find_program_names(process)
+                name, script, package = find_program_names(process)
                 if not is_shell_name(name):
-                    return PaneProgram(name=name, script=script)
+                    return PaneProgram(name=name, script=script, package=package)
         return None
 
     async def list_description_problems(self) -> list[str]:

@@ -101,4 +101,6 @@ class CallerIdentifier:
 
     @property
     def _watchers(self) -> list[ServerWatcher]:
-        return list(self._components.server_supervisor.watchers.values())
+        # A terminal or process of another machine may have the name or number of one here.
+        watchers = self._components.server_supervisor.watchers.values()
+        return [watcher for watcher in watchers if watcher.transport.target.kind == LOCAL.kind]

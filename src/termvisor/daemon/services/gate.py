@@ -1,7 +1,7 @@
 """Serve the gate to one caller: actions, approvals, the audit log and reservations under the caller's identity."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 
 from msgspec import Struct
@@ -14,9 +14,10 @@ from termvisor.actions.permission_requests import PermissionBroker
 from termvisor.actions.policy_check import PolicyChecker
 from termvisor.actions.undo import build_inverse, find_undoable_action
 from termvisor.bus import Subscription
+from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.clock import Clock
 from termvisor.errors import NeedsApproval, Refused, StaleSnapshot, VisorError
-from termvisor.model.action.action import Action, Actor, AnswerAgent, Release, Reserve
+from termvisor.model.action.action import Action, Actor, AnswerAgent, Release, Reserve, Spawn
 from termvisor.model.action.approval import Approval, ApprovalAnswer, Permit, PermitGrant, Reservation, Verdict
 from termvisor.model.action.audit import AuditEntry, AuditFilter, ChainBreak, HashChainEntry
 from termvisor.model.action.outcome import Outcome
@@ -50,6 +51,8 @@ class GateComponents(Struct):
     clock: Clock
     panes: PaneAccess
     permission_broker: PermissionBroker
+    find_server: Callable[[Spawn], Awaitable[ServerWatcher]] | None = None
+    """Return the watcher of the server that an action names, or of the only one."""
 
 
 class GateService:

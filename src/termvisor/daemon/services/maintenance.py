@@ -167,8 +167,8 @@ async def reload_settings(components: Components) -> ReloadResult:
         components.server_supervisor.apply_settings(settings)
         components.agent_tracking.apply_settings(settings)
         await components.event_log.emit("config_reloaded", settings=", ".join(result.applied))
-    components.agent_tracking.reload_descriptions(components.paths, components.settings)
-    return replace(result, rules=await _reload_rules(components))
+    descriptions = components.agent_tracking.reload_descriptions(components.paths, components.settings)
+    return replace(result, descriptions=descriptions, rules=await _reload_rules(components))
 
 
 async def _reload_rules(components: Components) -> RulesReloadResult:

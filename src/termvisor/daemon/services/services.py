@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from termvisor.daemon.components import Components
+from termvisor.daemon.jobs.job_service import JobService
 from termvisor.daemon.services.accounts import AccountService, build_actor
 from termvisor.daemon.services.agents import AgentService
 from termvisor.daemon.services.callers import CallerIdentifier
@@ -17,12 +18,14 @@ from termvisor.daemon.services.maintenance import MaintenanceService
 from termvisor.daemon.services.panes import PaneService
 from termvisor.daemon.services.updates import LiveUpdates
 from termvisor.daemon.workflows.workflow_service import WorkflowService
-from termvisor.model.action.action import Actor, RunProgram
+from termvisor.errors import Unavailable
+from termvisor.model.action.action import Actor, RunProgram, Spawn
 from termvisor.model.action.outcome import Outcome
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.ops.api.services import Services
 
 if TYPE_CHECKING:
+    from termvisor.capture.server_watcher import ServerWatcher
     from termvisor.daemon.services.gate import GateComponents, GateService
 
 
@@ -46,6 +49,7 @@ class DaemonServices(Services):
         self._get_gate_components = cache(self._build_gate_components)
         self.accounts = AccountService(components, self._run_program)
         self.workflows = WorkflowService(components, self, self._get_gate_components, self.accounts.select)
+        self.jobs = components.jobs = JobService(components, self._find_tmux_server)
         self.maintenance.find_policy_problem = self._find_policy_problem
         self.keeps_recorder = False
         """True if the recorder keeps running for the next daemon when this one stops."""
@@ -79,6 +83,12 @@ class DaemonServices(Services):
 
     async def _run_program(self, action: RunProgram) -> Outcome:
         return await self.gate_components.gate.run(action, build_actor(), Preconditions())
+
+    async def _find_tmux_server(self, socket: str) -> "ServerWatcher":
+        find_server = self.gate_components.find_server
+        if find_server is None:
+            raise Unavailable("no tmux server can be found")
+        return await find_server(Spawn(where="window", server=socket))
 
     def _find_policy_problem(self) -> str:
         # Without a file there is nothing to read, and the gate is not built for it.

@@ -61,7 +61,8 @@ def choose_tmux_command(attached: AttachResult, current_tmux: str) -> tuple[str,
     Raises BadRequest if this terminal shows another tmux server.
     """
     socket = current_tmux.partition(",")[0]
-    if not socket:
+    # Our own viewer runs anywhere, also inside tmux.
+    if not socket or attached.outside == attached.inside:
         return attached.outside
     # TMUX may contain another path to the same socket, through a symbolic link.
     if os.path.realpath(socket) == os.path.realpath(attached.socket):

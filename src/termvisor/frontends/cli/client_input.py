@@ -25,6 +25,8 @@ MAX_INPUT_BYTES = (1 << 20) + 2
 def read_input(source: bytes) -> InputText:
     """Read a file, or stdin for ``-``. Errors are returned in ``error``."""
     try:
+        if source == b"--secret":
+            return InputText(_ask_secret() if os.isatty(0) else _read_to_end(0))
         return InputText(_read_stdin() if source == b"-" else _read_file(source))
     except OSError as error:
         return InputText(error=error.strerror or "cannot be read")
@@ -42,6 +44,21 @@ def _read_stdin() -> bytes:
     if os.isatty(0) and os.isatty(2):
         write_all(2, b"Type the text; end it with Ctrl-D on an empty line.\n")
     return _read_to_end(0)
+
+
+def _ask_secret() -> bytes:
+    """Read a line from the terminal without echo."""
+    import termios
+
+    modes = termios.tcgetattr(0)
+    hidden = [*modes[:3], modes[3] & ~termios.ECHO, *modes[4:]]
+    write_all(2, b"Secret: ")
+    try:
+        termios.tcsetattr(0, termios.TCSAFLUSH, hidden)
+        return os.read(0, MAX_INPUT_BYTES)
+    finally:
+        termios.tcsetattr(0, termios.TCSAFLUSH, modes)
+        write_all(2, b"\n")
 
 
 def _read_to_end(descriptor: int) -> bytes:

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 from importlib.util import find_spec
 from typing import Annotated, Literal
 
@@ -80,8 +81,16 @@ def run_up(args: UpCommandArgs) -> int:
         _show_cockpit(paths)
     else:
         write_all(1, pane_snapshot.render_snapshot(paths, terminal).encode())
-    write_all(1, wrap_lines(render_still_running(paths), detect_terminal().width).encode())
+    text = render_still_running(paths) + (render_path_hint() if args.demo_if_empty else "")
+    write_all(1, wrap_lines(text, detect_terminal().width).encode())
     return 0
+
+
+def render_path_hint() -> str:
+    """Return how to put the command on PATH, if it is not there: `make run` starts it by its own path."""
+    if shutil.which("visor") is not None:
+        return ""
+    return "`visor` is not on your PATH: `make install` puts it there, with completion.\n"
 
 
 def render_still_running(paths: Paths) -> str:

@@ -19,6 +19,8 @@ from termvisor.settings import Paths, get_home_folder
 
 # A screen is classified about a second after its agent has started.
 _RECOGNITION_NS = 1_500_000_000
+# An agent without a state is most likely still starting; later its state is not known for another reason.
+_AGENT_RECOGNITION_NS = 10_000_000_000
 
 
 class FleetSnapshot(Struct, frozen=True, kw_only=True):
@@ -73,7 +75,8 @@ def has_known_states(snapshot: FleetSnapshot, now: int) -> bool:
         and pane.activity.kind != "gap"
         and (
             pane.state not in (None, "unknown")
-            or (now - parse_timestamp(pane.state_since or pane.first_seen_at, now)) > _RECOGNITION_NS
+            or (now - parse_timestamp(pane.state_since or pane.first_seen_at, now))
+            > (_AGENT_RECOGNITION_NS if pane.agent else _RECOGNITION_NS)
         )
         for pane in snapshot.panes
     )

@@ -72,19 +72,18 @@ def _set_process_name(name: str) -> None:
         file.write(name)
 
 
-def main() -> None:
-    name = sys.argv[1]
-    if name in DEMO_AGENTS:
+def play_program(name: str) -> None:
+    """Play the scene or agent of this name until it ends or Ctrl-C is pressed."""
+    with contextlib.suppress(KeyboardInterrupt):
+        if name not in DEMO_AGENTS:
+            for number in count():
+                play_scene(DEMO_SCENES[name](number), time.sleep)  # noqa: TID251 - a scripted program in a pane, not part of the product
         _set_process_name(name)
         tty.setraw(0)
         play_agent(DEMO_AGENTS[name](), KeyReader().read)
         return
-    for number in count():
-        play_scene(DEMO_SCENES[name](number), time.sleep)  # noqa: TID251 - a scripted program in a pane, not part of the product
+    raise SystemExit(130)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:
-        raise SystemExit(130) from None
+    play_program(sys.argv[1])

@@ -13,6 +13,7 @@ from termvisor.settings import Paths, Settings, make_instance_folders
 from termvisor.system import subprocesses
 
 SESSION = "demo"
+_PROGRAMS_FOLDER = os.path.join(os.path.dirname(__file__), "programs")
 WINDOWS = (*DEMO_AGENTS, *DEMO_SCENES)
 
 
@@ -53,8 +54,12 @@ def build_attach_command(paths: Paths, settings: Settings) -> str:
 
 
 def _build_player_command(name: str) -> list[str]:
+    # An agent is a program in a package of its own, where its version is looked up as that of any agent.
+    program = (
+        [f"{_PROGRAMS_FOLDER}/{name}/{name}"] if name in DEMO_AGENTS else ["-m", "termvisor.frontends.demo.player"]
+    )
     # -P: do not search the current folder for modules.
-    return [sys.executable, "-P", "-m", "termvisor.frontends.demo.player", name]
+    return [sys.executable, "-P", *program, name]
 
 
 def _run_tmux(paths: Paths, settings: Settings, words: list[str]) -> None:

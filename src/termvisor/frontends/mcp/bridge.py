@@ -72,7 +72,10 @@ class Bridge:
 
     def _read_client(self) -> bool:
         """Handle what the client sent; return False if it closed."""
-        data = os.read(0, _CHUNK)
+        try:
+            data = os.read(0, _CHUNK)
+        except OSError:  # started without stdin
+            data = b""
         for line in self._lines.feed(data):
             self._session.handle_line(line)
         if not data and (rest := self._lines.take_rest()):

@@ -165,15 +165,18 @@ class DaemonLink:
 
     def _handle_line(self, line: bytes) -> None:
         try:
-            message = decode_json(line)
+            message: Any = decode_json(line)
         except ValueError:
+            message = None
+        if not isinstance(message, dict):  # something else answers on this socket
             self._lose_connection()
             return
         if message.get("method") == "item":
             if self._on_changed is not None and message["params"].get("id") == _WATCH_ID:
                 self._on_changed(message["params"]["item"]["uris"])
             return
-        call_id, error = message.get("id"), message.get("error")
+        call_id: Any = message.get("id")
+        error = message.get("error")
         if call_id == _HELLO_ID:
             self._finish_hello(message.get("result") or {}, error)
         elif (on_answer := self._waiting.pop(call_id, None)) is not None:

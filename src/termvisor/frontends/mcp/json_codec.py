@@ -53,8 +53,9 @@ def _build_decoder(scan: "Any") -> "Any":
         text = text.strip(_WHITESPACE)
         try:
             value, end = scan(text, 0)
-        except StopIteration as error:
-            raise ValueError("a value is missing") from error
+        # The accelerator raises JSONDecodeError, but only if `json.decoder` is loaded; else it fails without an error.
+        except (StopIteration, SystemError) as error:
+            raise ValueError("invalid JSON") from error
         if end != len(text):
             raise ValueError("there is text after the value")
         return value

@@ -318,11 +318,13 @@ class McpSession:
 
 
 def _check_modern_meta(request: McpRequest) -> None:
-    version = request.meta.get(f"{META}protocolVersion", MODERN_VERSION)
+    version = request.meta.get(f"{META}protocolVersion")
+    if not isinstance(version, str):
+        raise McpError(INVALID_PARAMS, f"_meta needs {META}protocolVersion")
     if version != MODERN_VERSION:
-        data = {"supported": [MODERN_VERSION], "requested": str(version)[:80]}
+        data = {"supported": [MODERN_VERSION], "requested": version[:80]}
         raise McpError(UNSUPPORTED_VERSION, "unsupported protocol version", data)
-    if not isinstance(request.meta.get(f"{META}clientCapabilities", {} if not request.meta else None), dict):
+    if not isinstance(request.meta.get(f"{META}clientCapabilities"), dict):
         raise McpError(INVALID_PARAMS, f"_meta needs {META}clientCapabilities")
 
 

@@ -68,7 +68,7 @@ KEY_TABLE: tuple[KeyBinding, ...] = (
     ),
     *_bind(
         "Views and program",
-        ("v", "choose_view", "v", "choose a view: f l i s w a t, see the list below"),
+        ("v", "choose_view", "v", "choose a view: f i l s j a t, see the list below"),
         ("tab", "next_view", "Tab", "next view"),
         ("shift+tab", "previous_view", "S-Tab", "previous view"),
         ("f", "search", "f", "search everything that was printed or said"),
@@ -85,7 +85,7 @@ VIEW_KEYS = {
     "i": "inbox",
     "l": "feed",
     "s": "search",
-    "w": "workflows",
+    "j": "jobs",
     "a": "audit",
     "t": "timeline",
 }

@@ -1,4 +1,4 @@
-"""Load the views besides the fleet: inbox, feed, search, workflows, audit and timeline."""
+"""Load the views besides the fleet: inbox, feed, search, workflows and jobs, audit and timeline."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from termvisor.ops.render.text import RenderOptions
 if TYPE_CHECKING:
     from termvisor.frontends.tui.cockpit import CockpitApp
 
-LOADED_VIEWS = ("search", "workflows", "audit", "timeline")
+LOADED_VIEWS = ("search", "jobs", "audit", "timeline")
 """Views that are read from the daemon when they are shown; the others are fed by streams."""
 RELOAD_INTERVAL_S = 10.0
 _SEARCH_LIMIT = 200
@@ -68,5 +68,6 @@ class SecondaryViews:
             return build_text_rows(text, f"Nothing matches {self.query!r}.")
         if view == "audit":
             return build_text_rows(await calls.render("audit", options, limit=_AUDIT_LIMIT), "Nothing was done yet.")
-        text = await calls.render("workflow_status", options, all=True)
-        return build_text_rows(text, "No runs yet; `:workflow list` shows the workflows.")
+        runs = await calls.render("workflow_status", options, all=True)
+        jobs = await calls.render("job_list", options)
+        return build_text_rows(f"{runs}\n\n{jobs}", "No runs and no jobs yet.")

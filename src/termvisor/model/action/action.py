@@ -93,6 +93,44 @@ class Spawn(Struct, frozen=True, kw_only=True, tag="spawn"):
     """Keep the pane and its screen if the program exits with an error."""
 
 
+class RunJob(Struct, frozen=True, kw_only=True, tag="run_job"):
+    """Run a command in a terminal of its own and keep track of it until it ends."""
+
+    command: tuple[str, ...]
+    place: Literal["pty", "tmux", "session"] = "pty"
+    session: str = ""
+    server: str = ""
+    cwd: str = ""
+    env: dict[str, str] = {}
+    name: str = ""
+    is_interactive: bool = False
+    timeout: float = 0.0
+    options: str = ""
+    """The other settings of the job, as JSON: they change how it is watched, not what it does."""
+
+
+class StopJob(Struct, frozen=True, kw_only=True, tag="stop_job"):
+    """End a job: INT, TERM and KILL to its program, then to every process of its terminal."""
+
+    job: int
+    pane: PaneId | None = None
+
+
+class SendJobInput(Struct, frozen=True, kw_only=True, tag="send_job_input"):
+    """Type into the terminal of a job that waits for input: a text, or a secret known only by its digest.
+
+    The secret itself is held in memory until it is typed; it is never part of an action.
+    """
+
+    pane: PaneId
+    job: int
+    text: str = ""
+    secret: str = ""
+    enter: bool = True
+    is_forced: bool = False
+    """Type although the job is not proven to wait for input."""
+
+
 class Kill(Struct, frozen=True, kw_only=True, tag="kill"):
     """Send a signal to the foreground program of a pane, or close the pane."""
 
@@ -216,7 +254,7 @@ class RestoreData(Struct, frozen=True, kw_only=True, tag="restore_data"):
 class UpdateRecords(Struct, frozen=True, kw_only=True, tag="update_records"):
     """Change stored records without losing any: compact or index them, acknowledge detections, steer a workflow run."""
 
-    change: Literal["vacuum", "reindex", "acknowledge", "pause", "resume", "cancel", "signal"]
+    change: Literal["vacuum", "reindex", "acknowledge", "pause", "resume", "cancel", "signal", "detach"]
     name: str = ""
     value: str = ""
 
@@ -260,6 +298,9 @@ Action = (
     SendText
     | SendKeys
     | Spawn
+    | RunJob
+    | StopJob
+    | SendJobInput
     | Kill
     | Activate
     | Attach
@@ -287,6 +328,9 @@ RISK_BY_ACTION_KIND: dict[str, Risk] = {
     "send_text": "input",
     "send_keys": "input",
     "spawn": "process",
+    "run_job": "process",
+    "stop_job": "process",
+    "send_job_input": "input",
     "kill": "process",
     "activate": "reversible",
     "attach": "look",
@@ -341,4 +385,6 @@ def find_action_pane(action: Action) -> PaneId | None:
 
 def find_checked_pane(action: Action) -> PaneId | None:
     """Return the pane whose state must be checked. Some actions only mention a pane, which may be gone."""
-    return None if isinstance(action, Notify | Release | AskPerson | RunWorkflow) else find_action_pane(action)
+    return (
+        None if isinstance(action, Notify | Release | AskPerson | RunWorkflow | StopJob) else find_action_pane(action)
+    )

@@ -47,6 +47,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     mux_pane: str = ""
     """For a started program: the multiplexer's id of its pane; ``pid`` is its process."""
     pid: int = 0
+    job: int | None = None
+    """The id of a started job."""
     former: dict[str, Scalar] = {}
     """The state that the action replaced or created, logged for undo."""
     channel: AgentChannel | None = None

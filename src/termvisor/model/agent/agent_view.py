@@ -59,10 +59,11 @@ class AgentKind(Struct, frozen=True, kw_only=True):
 
 
 class PaneProgram(Struct, frozen=True, kw_only=True):
-    """A program in a pane; ``script`` is the file that it runs if it is a runtime such as node."""
+    """A program in a pane; ``script`` is the file that it runs if it is a runtime such as node, in ``package``."""
 
     name: str
     script: str = ""
+    package: str = ""
 
 
 class DescriptionCheck(Struct, frozen=True, kw_only=True):

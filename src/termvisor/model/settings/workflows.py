@@ -8,7 +8,7 @@ from typing import Annotated, get_args
 
 from msgspec import Meta, field
 
-from termvisor.model.settings.accounts import AccountSettings
+from termvisor.model.settings.jobs import JobSettings
 from termvisor.model.settings.units import SECONDS
 from termvisor.model.workflow import WorkflowMode
 
@@ -18,8 +18,8 @@ _COMMAND_PREFIXES = ("/", "@", "!", "#")
 """Agents treat a text that starts with one of these as a command."""
 
 
-class WorkflowSettings(AccountSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Extends the account settings (a msgspec struct can have only one base)."""
+class WorkflowSettings(JobSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Extends the job settings (a msgspec struct can have only one base)."""
 
     compaction_prompts: Annotated[
         dict[str, str],

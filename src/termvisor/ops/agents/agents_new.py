@@ -84,13 +84,15 @@ def _append(path: str, text: str, *, is_new: bool) -> None:
 
 def _render_process(name: str, program: PaneProgram) -> str:
     script = f"scripts = [{_quote(f'/{re.escape(program.script)}$')}]\n" if program.script else ""
+    packages = f"packages = [{_quote(program.package)}]\n" if program.package else ""
+    start = program.package.rpartition("/")[2] or program.script or program.name
     return f"""\
 # `visor agents test <this file>` checks it; `visor config reload` uses it. Keys: docs/guides/teach-an-agent.md
 about = {_quote(name)}        # the program and its vendor
-start = [{_quote(program.script or program.name)}]
+{packages}start = [{_quote(start)}]
 
 [process]
-programs = [{_quote(program.script or program.name)}]
+programs = [{_quote(start)}]
 {script}excluded = []              # first arguments that start no conversation, such as "login"
 
 # [keys]                   # uncomment what you have tried in the program

@@ -5,7 +5,8 @@ and an exit status.
 """
 
 import os
-from collections.abc import AsyncGenerator, Awaitable
+import re
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import aclosing
 from typing import Any, cast
 
@@ -23,6 +24,7 @@ from termvisor.ops.render.text import RenderOptions, render_diff, sanitize, wrap
 from termvisor.ops.system.help import build_help
 from termvisor.settings import get_home_folder
 
+_NO_UTF8 = re.compile("[\udc80-\udcff]")
 _CHUNK_BYTES = 64 << 10
 """Items of a stream that is not live are buffered up to this size."""
 
@@ -37,6 +39,7 @@ __all__ = [
     "find_operation",
     "iterate_items",
     "render_wrapped",
+    "replace_bytes",
     "run_operation",
     "stream_operation",
 ]
@@ -118,7 +121,21 @@ async def authorize_local_command(services: Services, context: CommandContext) -
             yield chunk
 
 
+def replace_bytes(argv: Sequence[str], *, is_robot: bool) -> tuple[str, ...]:
+    """Return the words of a client with what is not UTF-8 replaced, unless their operation takes any bytes."""
+    clean = tuple(_NO_UTF8.sub("\ufffd", word) for word in argv)
+    if clean == tuple(argv):
+        return clean
+    try:
+        op, _ = find_operation(clean, is_robot)
+    except VisorError:  # reported when the command line is dispatched
+        return clean
+    return tuple(argv) if op.accepts_argument_bytes else clean
+
+
 def _parse_arguments(op: Operation, words: list[str]) -> Struct:
+    if op.option_of_dashes and "--" in words:
+        words = [*words[: words.index("--")], op.option_of_dashes, *words[words.index("--") :]]
     try:
         return arguments.parse_arguments(op.args_type, words)
     except BadRequest as error:
@@ -182,7 +199,8 @@ class _CommandReply:
     def _insert_input_text(self, args: Struct) -> Struct:
         if self._context.input_text is not None:
             args = text_input.insert_text(args, self._context.input_text, self._context.input_error)
-        self._editable_text = getattr(args, "text", "")
+        # A secret is neither shown nor edited when approval is required.
+        self._editable_text = "" if getattr(args, "secret", False) else getattr(args, "text", "")
         return args
 
     def render_error(self, error: VisorError) -> tuple[bytes | int, ...]:

@@ -64,6 +64,10 @@ class Operation(Struct, frozen=True, kw_only=True):
     """Return True if the operation itself writes the file named by ``args.output``."""
     accepts_text_input: bool = False
     """``args.text`` may also come from a file, stdin or an editor on the client's side."""
+    accepts_argument_bytes: bool = False
+    """Words that are not UTF-8 reach the arguments as they are, with surrogates."""
+    option_of_dashes: str = ""
+    """The option that a `--` on the command line implies."""
     local_option: str = ""
     """The option that makes a call local: with it, the operation runs in the client's process, without a daemon."""
     works_without_daemon: bool = False
@@ -102,7 +106,7 @@ class Operation(Struct, frozen=True, kw_only=True):
 
 
 COMMAND_GROUPS = frozenset(
-    {"accounts", "agents", "audit", "config", "db", "events", "hook", "policy", "rules", "setup", "workflow"}
+    {"accounts", "agents", "audit", "config", "db", "events", "hook", "job", "policy", "rules", "setup", "workflow"}
 )
 """Commands that take a subcommand."""
 

@@ -12,6 +12,7 @@ from termvisor.settings import Paths, Settings, load_settings, resolve_paths
 
 if TYPE_CHECKING:
     # Types only: a client imports operations to run local ones, and must not load SQLite, agents or the gate for that.
+    from termvisor.daemon.jobs.job_service import JobService
     from termvisor.daemon.services.accounts import AccountService
     from termvisor.daemon.services.agents import AgentService
     from termvisor.daemon.services.detections import DetectionService
@@ -40,6 +41,7 @@ class Services:
     maintenance: "MaintenanceService"
     workflows: "WorkflowService"
     accounts: "AccountService"
+    jobs: "JobService"
     gate: "GateService"
 
     @property

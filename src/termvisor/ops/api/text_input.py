@@ -14,6 +14,8 @@ from termvisor.ops.api.operation import CLI_FACES
 MAX_TEXT_BYTES = 1 << 20
 """Maximum size of a text."""
 STDIN_PATH = "-"
+SECRET_PATH = "--secret"  # noqa: S105 - the name of an option
+"""Not a path: the client asks the user without echo, or reads stdin."""
 S = TypeVar("S", bound=Struct)
 
 StdinFlag = Annotated[
@@ -36,23 +38,28 @@ def find_text_source(args: Struct) -> str | None:
 
     Raises BadRequest if more than one source is given.
     """
+    if getattr(args, "secret", False) and getattr(args, "text", ""):
+        # Every user of the machine sees the arguments of a program.
+        raise BadRequest("a secret must not be an argument", hint="Pass it with --file or on stdin, or type it.")
     text, file, is_stdin = (getattr(args, name, None) for name in ("text", "file", "stdin"))
     # A text of `-` is the usual name of stdin, as for `cat -`.
     sources = [*([STDIN_PATH] if is_stdin else []), *([file] if file else []), *([text] if text else [])]
     if len(sources) > 1:
         raise BadRequest("more than one text source given", hint="Pass either words, --stdin or --file.")
+    if not sources and getattr(args, "secret", False):
+        return SECRET_PATH
     return STDIN_PATH if sources == [STDIN_PATH] else file
 
 
 def make_path_absolute(path: str, cwd: str) -> str:
     """Return the absolute path; `-` is returned unchanged."""
-    return path if path == STDIN_PATH else os.path.join(cwd, path)
+    return path if path in (STDIN_PATH, SECRET_PATH) else os.path.join(cwd, path)
 
 
 def insert_text(args: S, data: bytes, read_error: str = "") -> S:
     """Return the arguments with the text that the client read. Raises BadRequest."""
     source = find_text_source(args) or "the text"
-    source = "stdin" if source == STDIN_PATH else source
+    source = {STDIN_PATH: "stdin", SECRET_PATH: "the secret"}.get(source, source)
     if read_error:
         raise BadRequest(f"cannot read {source}: {read_error}", hint="Check the path.")
     cleared = {name: empty for name, empty in (("stdin", False), ("file", None)) if hasattr(args, name)}

@@ -113,6 +113,8 @@ def _convert_value(argument: arguments.CommandArgument, value: Any) -> Any:
     # Pane 7 is the text `7`; and some models quote numbers.
     if argument.type is str and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
+    if argument.type is int and isinstance(value, float) and value.is_integer():
+        return int(value)
     if argument.type in (int, float, bool) and isinstance(value, str):
         try:
             return msgspec.convert(value, argument.type, strict=False)
@@ -155,7 +157,10 @@ def _build_answer(services: Services, op: Operation, call: ToolCall, result: Any
 
 
 def _render_plain(op: Operation, result: Struct, options: RenderOptions) -> str:
-    text = op.render_text(result, options)
+    try:
+        text = op.render_text(result, options)
+    except BadRequest:  # its text is for a terminal only, such as the frames of a replay
+        return _encode_json(envelope.build_sparse_value(result))
     text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     return _HIDDEN.sub("", text).rstrip("\n")
 

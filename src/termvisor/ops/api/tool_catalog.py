@@ -50,7 +50,7 @@ MORE_TOOLS = {
     "workflow_cancel": "workflow_cancel",
     "run": "run",
     "job_status": "job_status",
-    "harvest": "harvest",
+    "harvest": "job_harvest",
     "targets": "targets",
     "replay": "replay",
 }
@@ -77,6 +77,8 @@ OPERATION_BY_TOOL = {
 }
 ARGUMENT_ALIASES = {"pane_id": "pane"}
 """Names that other tools use for these arguments."""
+NEVER_SHOWN = frozenset({"follow", "unredacted"})
+"""Arguments that no tool has: a call has one answer, and secrets never reach a model."""
 _JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _COMMAND = re.compile(r"`visor ((?:robot )?[a-z][a-z-]*(?: [a-z][a-z-]*)?)([^`]*)`")
 _OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
@@ -90,7 +92,11 @@ def load_tool(tool: str) -> Operation | None:
 
 def list_tool_arguments(op: Operation) -> tuple[CommandArgument, ...]:
     """Return the arguments that a model sees."""
-    return tuple(argument for argument in list_arguments(op.args_type) if argument.is_shown_by(MODEL_FACE))
+    return tuple(
+        argument
+        for argument in list_arguments(op.args_type)
+        if argument.is_shown_by(MODEL_FACE) and argument.field not in NEVER_SHOWN
+    )
 
 
 def list_required_fields(op: Operation) -> list[str]:

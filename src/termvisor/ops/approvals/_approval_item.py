@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from termvisor.clock import NS, format_timestamp
 from termvisor.model.action.action import Risk
 from termvisor.model.action.approval import NO_EXPIRY, Approval, ApprovalOutcome, ApprovalState, Permit
-from termvisor.ops.render.action_text import describe_action_fields, format_actor
+from termvisor.ops.render.action_text import describe_action_fields, describe_caller, format_actor
 from termvisor.ops.render.results import compute_remaining, copy_fields
 from termvisor.ops.render.text import format_age, sanitize
 from termvisor.redaction import redact, redact_values
@@ -110,9 +110,14 @@ def describe_permit(permit: Permit) -> str:
     scope = permit.scope
     name = f" ({scope.actor_name})" if scope.actor_name else ""
     where = "in all panes" if scope.pane is None else f"in pane {scope.pane}"
-    what = ", ".join(scope.capabilities) or "nothing"
+    what = ", ".join(map(_describe_capability, scope.capabilities)) or "nothing"
     until = f"for {format_age((permit.expires_at - permit.at) / NS)}, until {format_timestamp(permit.expires_at)}"
     return sanitize(redact(f"{scope.actor_kind} {scope.uid}{name} may {what} {where} ({scope.kind}) {until}"))
+
+
+def _describe_capability(capability: str) -> str:
+    category = capability.removeprefix("category ")
+    return capability if category == capability else f"do everything of the kind {category}"
 
 
 def format_approval_lines(item: ApprovalItem) -> list[str]:
@@ -126,7 +131,7 @@ def format_approval_lines(item: ApprovalItem) -> list[str]:
         f"{item.id}: {item.what}{asked}",
         f"   where  {item.place or ('no pane' if item.pane is None else f'pane {item.pane}')}",
         *([f"   folder {item.folder}"] if item.folder else []),
-        f"   who    {item.by}, risk {item.risk}",
+        f"   who    {describe_caller(item.by)}, risk {item.risk}",
         *(f"   why    {reason}" for reason in item.why),
         *([f"   grant  --session: {', '.join(item.grants)}"] if item.grants and is_open else []),
         f"   state  {format_state(item)}{remaining if is_open else ''}{votes}",

@@ -7,6 +7,7 @@ from termvisor.model.action.approval import Permit
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.approvals._approval_item import ApprovalItem, build_approval_item, format_answer
+from termvisor.ops.render.action_text import describe_caller
 from termvisor.ops.render.results import BaseListing, compute_remaining, render_listing
 from termvisor.ops.render.table import TableColumn
 from termvisor.ops.render.text import RenderOptions, format_age, sanitize
@@ -83,12 +84,12 @@ def render_text(result: PermitListing, options: RenderOptions) -> str:
 
 COLUMNS = (
     TableColumn("ID", lambda item: str(item.id), is_right_aligned=True, style="bold"),
-    TableColumn("CALLER", lambda item: item.caller, can_shrink=True, style="cyan"),
+    TableColumn("CALLER", lambda item: describe_caller(item.caller), can_shrink=True, style="cyan"),
     TableColumn("ACTION", lambda item: item.kind, worth=4),
     TableColumn("GRANTS", lambda item: ", ".join(item.grants) or "nothing", can_shrink=True, min_width=16),
     TableColumn("PANE", lambda item: "all" if item.pane is None else str(item.pane), is_right_aligned=True),
     TableColumn("LEFT", lambda item: format_age(item.left), is_right_aligned=True),
-    TableColumn("GIVEN BY", lambda item: item.given_by, can_shrink=True, worth=1),
+    TableColumn("GIVEN BY", lambda item: describe_caller(item.given_by), can_shrink=True, worth=1),
 )
 
 OP = Operation(

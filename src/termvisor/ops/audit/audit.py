@@ -20,7 +20,7 @@ from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.panes._pane_reference import PaneFilter, resolve_pane_id
 from termvisor.ops.render import results
-from termvisor.ops.render.action_text import describe_action_fields, format_actor
+from termvisor.ops.render.action_text import describe_action_fields, describe_caller, format_actor
 from termvisor.ops.render.table import TableColumn, render_table
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact, redact_values
@@ -205,7 +205,7 @@ COLUMNS = (
     TableColumn("ID", lambda item: str(item.id), is_right_aligned=True, style="bold"),
     TableColumn("WHEN", lambda item: item.at, kind="time"),
     TableColumn("STAGE", lambda item: item.stage, worth=2),
-    TableColumn("BY", lambda item: item.by, can_shrink=True, style="cyan", min_width=12, worth=6),
+    TableColumn("BY", lambda item: describe_caller(item.by), can_shrink=True, style="cyan", min_width=12, worth=6),
     TableColumn("PANE", lambda item: "-" if item.pane is None else str(item.pane), is_right_aligned=True),
     TableColumn("RESULT", _format_outcome, can_shrink=True, choose_style=_choose_outcome_style, min_width=12),
     TableColumn("ACTION", _format_action, can_shrink=True, min_width=24),

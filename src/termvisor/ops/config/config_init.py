@@ -17,7 +17,7 @@ from termvisor.system.files import make_private_folder
 
 _TABLE_ORDER = (
     *("general", "ingest", "storage", "safety", "patterns"),
-    *("agents", "workflows", "notify", "events", "account"),
+    *("agents", "workflows", "jobs", "notify", "events", "account", "attach"),
 )
 
 

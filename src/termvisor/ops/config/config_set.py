@@ -89,7 +89,10 @@ def _parse_value(row: SettingInfo, key: SettingKey, text: str, in_file: Any) -> 
             raise BadRequest(f"{row.name}: {text!r} cannot be written to the file")
     # The value comes from the call, so this is not an error in the config file.
     except ConfigError as error:
-        raise BadRequest(error.message, hint=f"{row.name} is {row.type}: {row.doc}") from error
+        # The message begins with the place that it was given, and then with the name of the setting.
+        problem = error.message.removeprefix(f"{name}: ").removeprefix(f"{row.name}: ")
+        hint = f"{row.name} is {row.type}: {row.doc}"
+        raise BadRequest(f"{format_setting_key(row, key)}: {problem}", hint=hint) from error
     # Lone surrogates, for example, have no representation in TOML.
     except (UnicodeEncodeError, tomllib.TOMLDecodeError, msgspec.MsgspecError) as error:
         raise BadRequest(f"{row.name}: {text!r} cannot be written to the file") from error

@@ -20,7 +20,7 @@ from termvisor.ops.api.operation import CLI_FACES, PROGRAM_FACES, Operation
 from termvisor.ops.api.services import Services
 from termvisor.ops.approvals import _approval_item
 from termvisor.ops.panes._pane_reference import PaneIdentity, identify_pane, resolve_pane
-from termvisor.ops.render.action_text import describe_action, format_actor
+from termvisor.ops.render.action_text import describe_action, describe_caller, format_actor
 from termvisor.ops.render.text import RenderOptions, sanitize
 from termvisor.redaction import redact
 
@@ -31,11 +31,18 @@ ApprovalMode = Literal["none", "once", "session"]
 
 
 IfRuntime = Annotated[
-    int | None, Meta(description="Require this agent process: `runtime` of `visor status` and events.")
+    int | None,
+    Meta(
+        description="Require this agent process: `runtime` of `visor status` and events.",
+        extra={"form_doc": "Require this agent process (its `runtime`)."},
+    ),
 ]
 IfState = Annotated[
     str | None,
-    Meta(description="Require one of these agent states (idle,completed) or activities (prompt, alt_screen)."),
+    Meta(
+        description="Require one of these agent states (idle,completed) or activities (prompt, alt_screen).",
+        extra={"form_doc": "Require one of these states (idle,completed) or activities (prompt)."},
+    ),
 ]
 IfUpdatedWithin = Annotated[
     Annotated[float, Meta(gt=0)] | None, Meta(description="Require output within this many seconds.")
@@ -45,7 +52,13 @@ IfScreen = Annotated[
     Meta(description="Require this text, or /pattern/ between slashes, on the screen."),
 ]
 IfPrompt = Annotated[bool, Meta(description="Require a shell at its prompt.")]
-IfReady = Annotated[bool, Meta(description="Require that the program reported `ready` since its last command began.")]
+IfReady = Annotated[
+    bool,
+    Meta(
+        description="Require that the program reported `ready` since its last command began.",
+        extra={"form_doc": "Require that the program reported `ready`."},
+    ),
+]
 IfTail = Annotated[
     Annotated[str, Meta(min_length=1)] | None, Meta(description="Require that the last lines match this pattern.")
 ]
@@ -322,7 +335,7 @@ def render_action_result(result: ActionResult, options: RenderOptions, done_text
 def render_dry_run_lines(dry_run: DryRunResult, options: RenderOptions, *, is_brief: bool = False) -> list[str]:
     """Render the verdict, its trace unless ``is_brief``, and the failed precondition."""
     styles = {"allow": "green", "ask": "yellow", "deny": "red"}
-    head = f"{dry_run.what}, by {dry_run.by}"
+    head = f"{dry_run.what}, by {describe_caller(dry_run.by)}"
     lines = [sanitize(head), *(f"  {sanitize(line)}" for line in dry_run.path if not is_brief)]
     why = f": {dry_run.why}" if dry_run.why else ""
     lines.append(options.paint(styles[dry_run.answer], sanitize(f"policy: {dry_run.answer}{why}")))

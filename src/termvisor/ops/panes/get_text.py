@@ -1,9 +1,11 @@
 """Operation `get_text`: return the lines that a pane printed, the last ones or those after a cursor."""
 
+from collections.abc import AsyncGenerator
 from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, Struct, structs
 
+from termvisor.bus import wait_for_update
 from termvisor.clock import format_timestamp
 from termvisor.errors import BadRequest
 from termvisor.model.action.preconditions import Preconditions
@@ -19,6 +21,9 @@ from termvisor.ops.panes._text_cursor import find_last_cursor, find_last_line_nu
 from termvisor.ops.render.results import format_optional_timestamp
 from termvisor.ops.render.text import RenderOptions, pluralize, render_code_block, sanitize, sanitize_keep_colours
 from termvisor.redaction import Redactor, redact
+
+# A missed update costs at most this much.
+_FOLLOW_INTERVAL_S = 1.0
 
 
 class GetTextArgs(Struct, frozen=True, kw_only=True):
@@ -47,6 +52,7 @@ class GetTextArgs(Struct, frozen=True, kw_only=True):
     escapes: Annotated[
         bool, Meta(description="Keep colours: the last lines as tmux shows them, because stored text has none.")
     ] = False
+    follow: Annotated[bool, Meta(description="Print lines as they are completed, until the pane closes.")] = False
     if_runtime: _action_operation.IfRuntime = None
     if_state: _action_operation.IfState = None
     if_updated_within: _action_operation.IfUpdatedWithin = None
@@ -141,6 +147,33 @@ async def run(services: Services, args: GetTextArgs) -> PaneText:
         screen="" if shown is None else shown.text.rstrip(),
         gaps=await _find_gaps(services, pane, lines),
     )
+
+
+async def follow(services: Services, args: GetTextArgs) -> AsyncGenerator[PaneText, None]:
+    """Yield complete lines as they are printed, each with its number and time."""
+    if args.escapes or args.command is not None:
+        raise BadRequest("--follow excludes --escapes and --command")
+    args, pane = structs.replace(args, numbers=True), await resolve_pane(services, args.pane)
+    last = await find_last_line_number(services, pane.id)
+    after = (
+        max(0, last - args.tail) if args.since is None else (await parse_cursor(services, pane.id, args.since)).number
+    )
+    with services.updates.subscribe_output() as output, services.updates.subscribe_events() as events:
+        output.is_wanted = lambda changed: changed == pane.id
+        events.is_wanted = lambda event: event.kind == "pane_gone"
+        while True:
+            is_gone = pane.gone_at is not None
+            await services.panes.wait_until_stored(pane.id)
+            lines = await services.history.list_lines(pane.id, after=after, limit=args.limit)
+            if lines:
+                after = lines[-1].number
+                cursor = format_cursor(pane.id, services.history.find_position(pane.id, after))
+                yield _build_stream_text(pane, _redact_lines(lines, "")[0], args, pending="", cursor=cursor)
+            elif is_gone:
+                return
+            else:
+                await wait_for_update(services.clock, _FOLLOW_INTERVAL_S, output, events)
+            pane = await resolve_pane(services, str(pane.id))
 
 
 async def _read_lines_since(
@@ -272,15 +305,18 @@ first; if one does not hold, nothing is returned. `view-output` is the same comm
 `--command` selects the output of one command, from its first line; page through it with `--limit` and `--since`.
 `lines_gone` counts its lines deleted by retention. `last` is the command that started last, running or not.""",
     run=run,
+    follow=follow,
     shows_pane_text=True,
     render_text=render_text,
     is_verbatim=True,
+    is_live=True,
     get_hint=get_hint,
     examples=(
         OperationExample("get-text 7", "show the last 50 lines of pane 7"),
         OperationExample("get-text work:1.0 --tail 200", "show 200 lines, by tmux position"),
         OperationExample("view-output 7 --lines 20 --if-prompt", "show 20 lines, only if the shell is at its prompt"),
         OperationExample("get-text 7 --command last", "show the output of the last command"),
+        OperationExample("get-text 7 --follow", "print lines as they are completed"),
         OperationExample("robot get-text 7 --since 7:1042", "read new lines after a cursor, as JSON"),
     ),
 )

@@ -50,6 +50,7 @@ class SpawnArgs(ProgramStartArgs, frozen=True, kw_only=True):
         str | None, Meta(description="The pane to split, or whose session is used.", extra={"names": "pane"})
     ] = None
     horizontal: Annotated[bool, Meta(description="Place the panes side by side.")] = False
+    pty: Annotated[bool, Meta(description="Start it in a terminal of its own, without tmux.")] = False
     server: Annotated[str, Meta(description="Name or path of the tmux server's socket, if there are several.")] = ""
 
 
@@ -63,13 +64,16 @@ class SpawnResult(_action_operation.ActionResult, frozen=True, kw_only=True):
 
 async def build_request(services: Services, args: SpawnArgs) -> _action_operation.ActionRequest:
     beside = None if args.beside is None else await resolve_pane(services, args.beside)
+    if args.pty and (beside is not None or args.server or args.session or args.where):
+        raise BadRequest("--pty starts a terminal of its own: it takes no server, session, place or pane")
     if args.where == "pane" and beside is None:
         raise BadRequest("--where pane requires --beside", hint="`visor split <pane>` does the same.")
-    where = args.where or await _choose_place(services, args)
+    where = args.where or ("session" if args.pty else await _choose_place(services, args))
     if where == "window" and beside is None and not args.session:
         beside = await _find_callers_pane(services)
     action = Spawn(
         where=where,
+        place="pty" if args.pty else "",
         server=args.server,
         session=args.session,
         beside=None if beside is None else beside.id,
@@ -181,8 +185,9 @@ OP = declare_program_start(
 `get-text` and other commands. The arguments are passed unchanged; no shell parses them. Without a command the user's
 shell is started. The program waits until its pane is captured (at most two seconds), so that its first byte is captured
 too. It starts in your working directory. Without `--where`, it gets a window of the session that `--session` or
-`--beside` names, or of the session that you are in; if there is no such session, a new one. `spawn` requires a running
-tmux server; without `--server`, the demo's is used only if there is no other.""",
+`--beside` names, or of the session that you are in; if there is no such session, a new one. If the tmux
+server is not running, it is started, with your tmux settings: the default one, the first of `tmux_sockets`, or the one
+that `--server` names; without `--server`, the demo's is used only if it is the only one.""",
     args_type=SpawnArgs,
     build_request=build_request,
     exit_statuses=((77, "Not executed: denied by the policy, or requires approval."),),
@@ -192,6 +197,7 @@ tmux server; without `--server`, the demo's is used only if there is no other.""
         OperationExample(
             "spawn --where session --session ci --cwd . -- make watch", "start it in a new session in this folder"
         ),
+        OperationExample("spawn --pty -- claude", "start an agent in a terminal of its own, without tmux"),
         OperationExample("spawn --account work -- codex", "start an agent with another account"),
         OperationExample("robot spawn --beside 7 --env PORT=8080 -- ./serve", "use the session of pane 7, as JSON"),
     ),

@@ -10,12 +10,19 @@ import msgspec
 from termvisor.model.action.action import Action, Actor, get_action_kind
 from termvisor.ops.render.text import sanitize, shorten
 from termvisor.redaction import redact
+from termvisor.system.users import find_user_name
 
 ActionFields = Mapping[str, Any]
 # Maximum columns of a description; the full text is in the audit log.
 _MAX_TEXT_WIDTH = 400
 # Matches a dialog row that is a choice.
 _CHOICE_ROW = re.compile(r"[\s│┃]*(?:[❯›●○]\s|\d{1,2}[.)]\s)")
+
+
+# Voters and owners are joined by colons.
+_FORMATTED_ACTOR = re.compile(
+    r"(?P<kind>[a-z]+)[ :](?P<uid>\d+)(?:(?: \(|:)(?P<name>.*?)\)?)?(?P<place> in pane \d+)?", re.DOTALL
+)
 
 
 def describe_action_fields(kind: str, fields: ActionFields) -> str:
@@ -41,6 +48,20 @@ def format_actor(actor: Actor) -> str:
     return sanitize(redact(f"{actor.kind} {actor.uid}{name}{place}"))
 
 
+def describe_caller(by: str) -> str:
+    """Describe for a person what `format_actor` returned: `ann`, `robot builder`, `agent codex in pane 7`.
+
+    Programs keep their kind in front, because they may call themselves like a person.
+    """
+    match = _FORMATTED_ACTOR.fullmatch(by)
+    if match is None:
+        return by
+    kind, uid, name, place = match["kind"], int(match["uid"]), match["name"], match["place"] or ""
+    if kind == "human":
+        return sanitize(find_user_name(uid)) + place
+    return f"{kind} {name or f'of {sanitize(find_user_name(uid))}'}{place}"
+
+
 def _describe_send_text(fields: ActionFields) -> str:
     end = "press Enter" if fields.get("enter", True) else "do not press Enter"
     place = " at the prompt that the caller sees" if fields.get("at_prompt") else ""
@@ -53,6 +74,19 @@ def _describe_spawn(fields: ActionFields) -> str:
     folder = f" (in {fields['cwd']})" if fields.get("cwd") else ""
     account = f" under the account {fields['account']}" if fields.get("account") else ""
     return f"start {command} {where}{folder}{account}"
+
+
+def _describe_run_job(fields: ActionFields) -> str:
+    places = {"pty": "in a terminal of its own", "tmux": "on the private tmux server"}
+    where = places.get(fields.get("place", "pty"), f"in a window of the session {fields.get('session')!r}")
+    folder = f" (in {fields['cwd']})" if fields.get("cwd") else ""
+    return f"run {' '.join(fields['command'])} {where}{folder}"
+
+
+def _describe_job_input(fields: ActionFields) -> str:
+    end = "press Enter" if fields.get("enter", True) else "do not press Enter"
+    what = "a secret" if fields.get("secret") else repr(fields.get("text", ""))
+    return f"type {what} into job {fields['job']} and {end}"
 
 
 def _describe_kill(fields: ActionFields) -> str:
@@ -113,6 +147,7 @@ def _describe_update_records(fields: ActionFields) -> str:
         "reindex": "rebuild the search index",
         "acknowledge": f"mark as handled: {name}",
         "signal": f"send {value!r} to workflow run {name}",
+        "detach": f"stop tracking {name}",
     }
     return texts.get(fields["change"], f"{fields['change']} workflow run {name}")
 
@@ -121,6 +156,9 @@ _DESCRIBERS_BY_KIND: dict[str, Callable[[ActionFields], str]] = {
     "send_text": _describe_send_text,
     "send_keys": lambda fields: f"press {' '.join(fields['keys'])}",
     "spawn": _describe_spawn,
+    "run_job": _describe_run_job,
+    "stop_job": lambda fields: f"stop job {fields['job']}",
+    "send_job_input": _describe_job_input,
     "kill": _describe_kill,
     "activate": lambda _fields: "make it the active pane",
     "attach": lambda _fields: "attach this terminal to it",

@@ -134,20 +134,23 @@ def _list_login_removals(paths: list[str]) -> Iterator[FileChange]:
 
 def _describe_plan(plan: _ShellPlan, is_removal: bool) -> str:
     """Describe the changes in a line per file. The user's own lines are not shown: none of them changes."""
-    script = plan.script.path
     if is_removal:
-        changes = (plan.startup, *plan.logins, plan.script)
-        lines = {change.path: "as it was before" for change in changes if not change.is_empty}
-        return "\n".join(f"{path}: {'deleted' if path == script else text}" for path, text in lines.items())
-    lines = {script: "the shell code; it marks prompts and commands, and changes nothing else"}
+        changed = [change.path for change in (plan.startup, *plan.logins) if not change.is_empty]
+        lines = [f"{path}: as it was before" for path in changed]
+        lines += [] if plan.script.is_empty else [f"{plan.script.path}: deleted"]
+        return "\n".join(map(_shorten_home, lines))
+    lines = [f"{plan.script.path}: the shell code (marks prompts and commands)"]
     if not plan.startup.is_empty:
-        lines[plan.startup.path] = f"one line that reads it{_describe_backup(plan.startup)}"
+        lines.append(f"{plan.startup.path}: one line that reads it{_describe_backup(plan.startup)}")
     for change in plan.logins:
         if not change.is_empty:
-            lines[change.path] = (
-                f"the same line, as tmux starts login shells, which read this file{_describe_backup(change)}"
-            )
-    return "\n".join(f"{path}: {text}" for path, text in lines.items())
+            lines.append(f"{change.path}: the same line, for login shells{_describe_backup(change)}")
+    return "\n".join(map(_shorten_home, lines))
+
+
+def _shorten_home(text: str) -> str:
+    home = get_environment().get("HOME", "")
+    return text.replace(f"{home}/", "~/") if len(home) > 1 else text
 
 
 def _describe_backup(change: FileChange) -> str:

@@ -21,6 +21,10 @@ from termvisor.ops.render.results import copy_fields
 from termvisor.ops.render.text import RenderOptions, wrap_text
 
 _NAMES_ONLY = "setup and maintenance"
+_RARE_COMMANDS = frozenset(
+    {"job list", "job status", "job stop", "job detach", "job attach", "job extract", "job prune"}
+)
+"""Listed by name only, as the list must stay short for programs."""
 """The chapter whose commands are for people; a list for programs only names them."""
 _TYPE_NAMES = {str: "text", int: "integer", float: "number", bool: "switch"}
 
@@ -105,11 +109,15 @@ def _find_commands(topic: str) -> list[Operation]:
 def _build_list(ops: Sequence[Operation], *, has_examples: bool) -> HelpText:
     commands = tuple(_build_command_help(op, has_examples=has_examples) for op in ops)
     return HelpText(
-        summaries={item.robot or item.command: item.summary for item in commands if item.chapter != _NAMES_ONLY},
-        more=tuple(item.robot or item.command for item in commands if item.chapter == _NAMES_ONLY),
+        summaries={item.robot or item.command: item.summary for item in commands if not _is_rare(item)},
+        more=tuple(item.robot or item.command for item in commands if _is_rare(item)),
         examples=tuple(example for item in commands for example in item.examples),
         commands=commands,
     )
+
+
+def _is_rare(item: CommandHelp) -> bool:
+    return item.chapter == _NAMES_ONLY or item.command in _RARE_COMMANDS
 
 
 def build_help(op: Operation) -> HelpText:

@@ -101,7 +101,13 @@ def _build_tool_call(request: Json, reply: ScriptedReply) -> Json:
         if is_custom
         else {"type": "function_call", "id": make_id("fc_"), "arguments": json.dumps(arguments)}
     )
-    return {**body, "call_id": make_id("call_"), "name": name, "status": "completed"}
+    named = {"name": name}
+    for tool in request.get("tools") or []:
+        # Tools of an MCP server are offered in a group, and called by the group and their own name.
+        group = f"{tool.get('name')}__"
+        if tool.get("type") == "namespace" and name.startswith(group):
+            named = {"name": name.removeprefix(group), "namespace": tool["name"]}
+    return {**body, "call_id": make_id("call_"), **named, "status": "completed"}
 
 
 def _build_usage(reply: ScriptedReply) -> Json:

@@ -2,7 +2,13 @@
 
 import pytest
 
-from termvisor.agents.adapters.command_line import ProgramMatcher, SessionResume, get_option_value, get_script_arguments
+from termvisor.agents.adapters.command_line import (
+    ProgramMatcher,
+    SessionResume,
+    find_program_names,
+    get_option_value,
+    get_script_arguments,
+)
 from tests.unit.agents.adapters.adapter_inputs import SESSION, build_process
 
 TOY = ProgramMatcher(
@@ -79,3 +85,20 @@ def test_a_session_is_resumed_only_by_a_well_formed_id():
     assert resume.build_command(SESSION) == ("toy", f"--resume={SESSION}")
     assert [resume.build_command(one) for one in ("", "latest", f"{SESSION};rm", "--yolo")] == [()] * 4
     assert SessionResume(("toy", "-s", "{}"), r"ses_\d+").build_command("ses_7") == ("toy", "-s", "ses_7")
+
+
+@pytest.mark.parametrize(
+    ("argv", "names"),
+    [
+        (("mine", "go"), ("mine", "", "")),
+        (("node", "--no-warnings", "/home/ada/mine/cli.js"), ("node", "cli.js", "")),
+        (
+            ("node", "/usr/lib/node_modules/@acme/mine/dist/cli.js"),
+            ("node", "@acme/mine/dist/cli.js", "@acme/mine"),
+        ),
+        (("node", "/opt/a/node_modules/b/node_modules/mine/cli.js"), ("node", "mine/cli.js", "mine")),
+        (("node", "/usr/lib/node_modules/.bin/mine"), ("node", "mine", "")),
+    ],
+)
+def test_a_script_is_named_by_its_path_in_its_package(argv, names):
+    assert find_program_names(build_process(*argv)) == names

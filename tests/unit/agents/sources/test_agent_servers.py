@@ -64,6 +64,16 @@ async def test_an_agent_followed_before_run_is_connected_when_it_starts(tmp_path
         await task
 
 
+async def test_an_agent_may_have_a_server_until_its_process_was_scanned(tmp_path):
+    servers = AgentServers(refuse_records, SystemClock(), load_provider)
+    assert servers.has_server(build_codex())
+    assert not servers.has_server(replace(build_codex(), pid=0)), "a remote agent has no process to scan"
+    assert not servers.has_server(build_agent_started(NOON).runtime), "its adapter knows no server"
+    servers.follow(build_codex(), build_process(str(tmp_path)))
+    assert servers.has_server(build_codex())
+    servers.leave(build_codex())
+
+
 async def test_a_failing_provider_is_contained():
     def raise_error(_process: ProcessInfo) -> str:
         raise ValueError("broken")

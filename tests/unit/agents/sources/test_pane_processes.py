@@ -4,8 +4,10 @@ import os
 import subprocess
 
 import pytest
+from msgspec.structs import replace
 
 from termvisor.agents.sources.process_scanner import PaneProcessScanner, ProcessTree
+from termvisor.system import procfs
 from termvisor.system.procfs import ProcessEntry, read_argv, read_process
 from tests.unit.wait_until import wait_until
 
@@ -126,3 +128,14 @@ def test_a_reused_pid_is_another_process(shell):
     stale = ProcessEntry(real.pid, real.parent_pid, real.session_id, real.started - 1, "gone", real.image)
     described = PaneProcessScanner()._read_process(stale)
     assert (described.program, described.pid_started, described.argv) == ("gone", stale.started, ())
+
+
+@pytest.mark.parametrize(
+    ("change", "is_read"),
+    [({"name": "renamed"}, True), ({"parent_pid": 1}, True), ({"image": 9}, False), ({"started": 1}, False)],
+    ids=["renamed", "another parent", "another program", "another process"],
+)
+def test_a_process_that_changes_while_it_is_read(monkeypatch, change, is_read):
+    entry = read_process(os.getpid())
+    monkeypatch.setattr(procfs, "read_process", lambda _pid: replace(entry, **change))
+    assert bool(PaneProcessScanner()._read_process(entry).argv) is is_read

@@ -1,7 +1,7 @@
 """Choosing the agent of a pane."""
 
 from termvisor.agents.adapters.adapter import ProcessInfo
-from termvisor.agents.tracking.agent_discovery import choose_candidate, find_candidates
+from termvisor.agents.tracking.agent_candidates import choose_candidate, find_candidates
 
 
 def build_process(pid: int, name: str) -> ProcessInfo:

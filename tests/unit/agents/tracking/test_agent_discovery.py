@@ -17,6 +17,7 @@ from termvisor.model.event import Event
 from termvisor.model.ids import PaneId, RuntimeId
 from termvisor.system import procfs
 from tests.unit.agents.tracking.tracker_scene import build_agent_started, build_pane_info, build_registry
+from tests.unit.wait_until import wait_until
 
 ONE, TWO = PaneId(1), PaneId(2)
 SHELL = ProcessInfo(pid=7, pid_started=1, argv=("bash",))
@@ -266,6 +267,31 @@ async def test_a_pane_with_constant_output_is_scanned_less_often(tracker_scene, 
     assert process_scanner.scans[1:] == [[ONE]] * 5
 
 
+async def test_adapters_see_processes_again_only_if_something_changed(
+    tracker_scene, process_scanner, discovery, monkeypatch
+):
+    registry, seen = discovery._registry, []
+    monkeypatch.setattr(registry, "find_process", lambda agent, tree: seen.append([one.pid for one in tree]))
+    await discovery.scan()
+    assert seen == [[7], [7]]
+
+    async def list_seen_after_a_scan() -> list[list[int]]:
+        seen.clear()
+        await tracker_scene.clock.advance(11)
+        await discovery.scan({ONE})
+        return seen
+
+    assert await list_seen_after_a_scan() == []
+    process_scanner.trees[ONE] = [SHELL, build_toy_process()]
+    assert await list_seen_after_a_scan() == [[7], [7, 50]]
+    process_scanner.front = 50
+    assert await list_seen_after_a_scan() == [[50], [7, 50]]
+    assert await list_seen_after_a_scan() == []
+    registry.reload()
+    assert await list_seen_after_a_scan() == [[50], [7, 50]]
+    assert len(process_scanner.scans) == 6
+
+
 async def test_a_changed_command_is_scanned_without_output(process_scanner, discovery):
     await discovery.scan()
     discovery.list_panes = lambda: [build_pane_info(1, command="node"), build_pane_info(2)]
@@ -501,4 +527,45 @@ async def test_an_agent_in_a_pane_that_comes_back_is_found_at_once(tracker_scene
     await handle_events(discovery, tracker_scene, Event(at=tracker_scene.now(1), kind="pane_gone", pane=ONE))
     assert tracker_scene.tracker.agents_by_pane == {}
     await handle_events(discovery, tracker_scene, Event(at=tracker_scene.now(2), kind="pane_appeared", pane=ONE))
+    assert tracker_scene.tracker.find_agent_in_pane(ONE).pid == 50
+
+
+async def test_an_exit_wakes_the_wait_for_output(process_scanner, discovery):
+    process_scanner.trees[ONE] += [build_toy_process()]
+    scanning = asyncio.ensure_future(discovery.run(Bus().subscribe().__enter__()))
+    await wait_until(lambda: len(process_scanner.scans) == 1 and discovery.exit_watcher.followed)
+    process_scanner.trees[ONE] = [SHELL, build_toy_process(60)]
+    discovery.handle_process_exit(50, 9, 0)
+    await wait_until(lambda: discovery.exit_watcher.followed == [(2, 60)])
+    scanning.cancel()
+
+
+async def test_an_exit_during_a_scan_is_scanned_again(tracker_scene, process_scanner, discovery, monkeypatch):
+    process_scanner.trees[ONE] += [build_toy_process()]
+    await discovery.scan()
+    process_scanner.front = 8
+    scan = process_scanner.scan
+
+    async def scan_while_it_exits(panes):
+        trees = await scan(panes)
+        discovery.handle_process_exit(50, 9, 0)
+        return trees
+
+    monkeypatch.setattr(process_scanner, "scan", scan_while_it_exits)
+    await discovery.scan({ONE})
+    monkeypatch.setattr(process_scanner, "scan", scan)
+    process_scanner.trees[ONE] = [SHELL, build_toy_process(60)]
+    await discovery.scan(set())
+    assert tracker_scene.tracker.find_agent_in_pane(ONE).pid == 60
+
+
+async def test_an_agent_whose_command_line_cannot_be_read_now_is_not_replaced(
+    tracker_scene, process_scanner, discovery
+):
+    agent, helper = build_toy_process(50), build_toy_process(51)
+    process_scanner.trees[ONE] += [agent, helper]
+    await discovery.scan()
+    process_scanner.trees[ONE] = [SHELL, replace(agent, argv=()), helper]
+    process_scanner.front = 8
+    await discovery.scan({ONE})
     assert tracker_scene.tracker.find_agent_in_pane(ONE).pid == 50

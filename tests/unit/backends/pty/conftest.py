@@ -17,6 +17,7 @@ from termvisor.backends.pty.pane_control import PtyPaneControl
 from termvisor.backends.pty.pane_source import PtyServer
 from termvisor.backends.transports.local import LocalTransport
 from termvisor.capture.recorder_client import RecorderClient
+from termvisor.daemon.replay.terminal_renderer import build_renderer_factory
 from termvisor.model.action.action import Spawn
 from termvisor.model.ids import MuxPaneId
 from termvisor.model.terminal.output import Epoch
@@ -94,16 +95,17 @@ class PaneScene:
 
     def __init__(self, sandbox: PtySandbox):
         self.sandbox = sandbox
-        dependencies = BackendDependencies(paths=sandbox.paths, get_settings=Settings)
+        build_renderer = build_renderer_factory(sandbox.paths, Settings)
+        dependencies = BackendDependencies(paths=sandbox.paths, get_settings=Settings, build_renderer=build_renderer)
         self.backend = PtyBackend(dependencies)
         self.news: list = []
         self.server: PtyServer
         self.control: PtyPaneControl
 
     async def open(self) -> None:
-        await self.backend.start_host()
-        self.sandbox.hosts.append(self.backend.client)
         transport = LocalTransport()
+        assert await self.backend.start_server(transport)
+        self.sandbox.hosts.append(self.backend.client)
         [address] = await self.backend.list_addresses(transport)
         self.server = await self.backend.open_server(transport, address, self.news.append)
         self.control = self.backend.build_control(self.server)

@@ -18,15 +18,20 @@ ROOT = os.path.dirname(os.path.dirname(termvisor.__file__))
 @contextmanager
 def run_host(folder: str) -> Iterator[str]:
     """Run a host whose recorder never answers; yield the path of its socket."""
-    options = HostOptions(f"{folder}/pty", f"{folder}/rec", f"{folder}/raw", f"{folder}/results")
+    with run_host_with(HostOptions(f"{folder}/pty", f"{folder}/rec", f"{folder}/raw", f"{folder}/results")) as process:
+        yield f"{folder}/pty"
+        assert process.poll() is None, "the host died"
+
+
+@contextmanager
+def run_host_with(options: HostOptions) -> Iterator[subprocess.Popen]:
     process = subprocess.Popen(options.build_command(sys.executable, ROOT))
     try:
         deadline = time.monotonic() + 20
         while not is_recorder_listening(options.socket):
             assert time.monotonic() < deadline and process.poll() is None
             time.sleep(0.01)
-        yield options.socket
-        assert process.poll() is None, "the host died"
+        yield process
     finally:
         process.kill()
         process.wait()

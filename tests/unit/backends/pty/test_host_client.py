@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from termvisor.backends.pty.host_messages import HostGuard, HostRefusal
+from termvisor.errors import Unavailable
 from termvisor.pty_host.result_file import read_result_file
 from tests.unit.wait_until import wait_until
 
@@ -144,8 +145,9 @@ async def test_a_signal_reaches_every_process_of_the_session(sandbox, host):
 
 async def test_a_terminal_is_resized(sandbox, host):
     code = (
-        "import os,signal; signal.signal(28, lambda *a: print(os.get_terminal_size(), flush=True))\n"
-        "print('up', flush=True); input()"
+        "import os,signal\n"
+        "signal.signal(28, lambda *a: os.write(1, str(os.get_terminal_size()).encode()))\n"
+        "os.write(1, b'up'); os.read(0, 1)"
     )
     program = await sandbox.start_python(host, code)
     await sandbox.wait_for_text("1/1", b"up")
@@ -277,3 +279,9 @@ async def test_two_clients_reach_the_same_host(sandbox):
     program = await sandbox.start(first, "cat", tag=b"mine")
     await wait_until(lambda: program.number in second.programs)
     assert (first.pid, second.programs[program.number].tag) == (second.pid, b"mine")
+
+
+async def test_without_a_host_none_is_started_unless_wanted(sandbox):
+    with pytest.raises(Unavailable, match="no PTY host"):
+        await sandbox.make_client().start(may_spawn=False)
+    assert not os.path.exists(sandbox.paths.pty_host_socket)

@@ -4,9 +4,12 @@ import os
 import signal
 import sys
 
+from termvisor.backends.pane_control import AppliedChange, PaneGuard
 from termvisor.backends.pane_source import PanesChanged, ServerGone, StartedCapture
+from termvisor.backends.pty import ghostty_library
 from termvisor.backends.transports.local import LocalTransport
 from termvisor.model.action.action import Spawn
+from tests.unit.backends.pty.conftest import PaneScene
 from tests.unit.wait_until import wait_until
 
 
@@ -108,3 +111,34 @@ async def test_the_program_of_a_pane_inherits_no_foreign_terminal(scene):
     pane = await scene.spawn("sh", "-c", "echo $TERM $COLORTERM [$TMUX$TERM_PROGRAM] $MINE; cat", env={"MINE": "yes"})
     rows = await scene.wait_for_row(pane, "xterm")
     assert rows[0] == "xterm-256color truecolor [] yes"
+
+
+async def test_without_the_terminal_model_a_private_tmux_shows_the_screen(sandbox, monkeypatch):
+    monkeypatch.setattr(ghostty_library, "LIBRARY_VERSION", "none")
+    scene = PaneScene(sandbox)
+    await scene.open()
+    pane = await scene.spawn("sh", "-c", r"printf 'one\n\033[31mtwo\033[0m\033]2;named\007'; cat")
+    rows = await scene.wait_for_row(pane, "two")
+    assert (rows[:2], scene.server.screens[1].model.title) == (["one", "two"], "named")
+    guard = PaneGuard(pane=pane, pid=scene.get_pid(pane), shows="two", cursor=(3, 1))
+    assert await scene.control.write(guard, "typed") == AppliedChange()
+    assert await scene.wait_for_row(pane, "twotyped")
+    await scene.server.close()
+
+
+async def test_a_new_host_takes_the_place_of_one_that_died(scene):
+    old = await scene.spawn("sh", "-c", "echo old; sleep 600")
+    await scene.wait_for_row(old, "old")
+    old_pid = scene.get_pid(old)
+    os.kill(scene.server.instance.pid, signal.SIGKILL)
+    await wait_until(lambda: not scene.backend.client.is_connected)
+    assert await scene.backend.start_server(LocalTransport())
+    new = await scene.spawn("sh", "-c", "echo new; cat")
+    assert await scene.wait_for_row(new, "new") != await scene.wait_for_row(old, "old")
+    facts = await scene.server.list_pane_facts()
+    assert ({each.mux_id for each in facts}, scene.server.detect_changes(facts)) == ({old, new}, "possible")
+    assert [scene.server.choose_channel(pane, can_pipe=True) for pane in (old, new)] == ["none", "pty"]
+    os.kill(old_pid, signal.SIGKILL)
+    await wait_until(lambda: not os.path.exists(f"/proc/{old_pid}/exe"))
+    assert [each.mux_id for each in await scene.server.list_pane_facts()] == [new]
+    assert scene.server.detect_changes([]) == "none"

@@ -56,12 +56,16 @@ class ScriptedGate:
         self.pending, self.panes, self.tracker = PendingRequests(itertools.count(0.0, 10.0).__next__), self, tracker
         self.permission_broker = PermissionBroker(gate=self, approvals=self, pending=self.pending, commander=self)
         self.requests: list[AnswerAgent] = []
+        self.has_unclaimed = False
 
     async def run(self, action: AnswerAgent, _actor: object, _preconditions: object) -> Outcome:
         self.requests.append(action)
         outcome = await self.pending.find_allow_callback(action.request)(build_snapshot(ASKED))
         self.tracker.set_state("running")
         return outcome
+
+    def has_unclaimed_from_own_channel(self, _pane: int) -> bool:
+        return self.has_unclaimed
 
     async def take_snapshot(self, _pane: int, _preconditions: object) -> object:
         return build_snapshot(ASKED, state="waiting_approval")
@@ -74,12 +78,22 @@ class ScriptedGate:
 
 
 @asynccontextmanager
-async def run_watcher(session: ScriptedSessionControl | None, **settings: object):
-    tracker = ScriptedTracker()
+async def run_watcher(
+    session: ScriptedSessionControl | None,
+    *,
+    connected_after_s: float = 0.0,
+    has_server: bool = True,
+    **settings: object,
+):
+    tracker, clock = ScriptedTracker(), Clock()
     gate = ScriptedGate(tracker)
-    servers = SimpleNamespace(find_session_control=lambda _agent: session, has_server=lambda _agent: True)
+    gate.clock, connected_at = clock, clock.at + connected_after_s
+    servers = SimpleNamespace(
+        find_session_control=lambda _agent: session if clock.at >= connected_at else None,
+        has_server=lambda _agent: has_server,
+    )
     components = SimpleNamespace(
-        agent_tracking=SimpleNamespace(tracker=tracker, servers=servers), clock=Clock(), settings=Settings(**settings)
+        agent_tracking=SimpleNamespace(tracker=tracker, servers=servers), clock=clock, settings=Settings(**settings)
     )
     task = asyncio.ensure_future(PermissionRequestWatcher(components, lambda: gate).run())
     await asyncio.sleep(0)
@@ -122,3 +136,25 @@ async def test_a_request_of_a_hook_is_not_forwarded_twice():
                 await asyncio.sleep(0)
             assert gate.requests == []
         await wait_until(lambda: gate.requests)
+
+
+@pytest.mark.parametrize(
+    ("connected_after_s", "has_unclaimed", "tool"),
+    [(5.0, False, "shell"), (30.0, True, "shell"), (30.0, False, "dialog"), (3600.0, True, "dialog")],
+    ids=["soon", "late with a request to claim", "late without one", "never"],
+)
+async def test_the_dialog_waits_for_a_server_that_is_about_to_connect(connected_after_s, has_unclaimed, tool):
+    session = ScriptedSessionControl(PERMISSION_REQUEST)
+    async with run_watcher(session, connected_after_s=connected_after_s) as (tracker, gate):
+        gate.has_unclaimed = has_unclaimed
+        tracker.set_state("waiting_approval")
+        await wait_until(lambda: gate.requests)
+        assert [action.tool for action in gate.requests] == [tool]
+
+
+async def test_the_dialog_of_an_agent_without_a_server_does_not_wait():
+    async with run_watcher(None, has_server=False) as (tracker, gate):
+        gate.has_unclaimed, began = True, gate.clock.at
+        tracker.set_state("waiting_approval")
+        await wait_until(lambda: gate.requests)
+        assert gate.clock.at - began < 3

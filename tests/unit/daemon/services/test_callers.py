@@ -18,6 +18,7 @@ from termvisor.daemon.services.callers import CallerIdentifier
 from termvisor.model.action.action import SendText
 from termvisor.model.action.preconditions import Preconditions
 from termvisor.model.agent.agent_process import AgentProcess, PaneLocation
+from termvisor.model.terminal.target import LOCAL
 from termvisor.protocol import command_protocol
 from termvisor.protocol.unix_socket import PeerProcess
 from termvisor.system.process_origin import AgentOrigin, OriginProcess, ProcessOrigin, find_doubt
@@ -50,6 +51,7 @@ class AgentScene:
             pid=pid, pid_started=process.pid_started, tty=tmux.read_format(self.agent, "#{pane_tty}")
         )
         watcher = SimpleNamespace(known_panes={self.agent: SimpleNamespace(id=2, facts=facts)}, has_started=False)
+        watcher.transport = SimpleNamespace(target=LOCAL)
         tracker = SimpleNamespace(agents_by_pane={2: process})
         self.callers = CallerIdentifier(
             SimpleNamespace(
@@ -141,7 +143,8 @@ async def test_a_young_tmux_server_is_a_persons_once_a_person_is_attached(scene:
     with run_private_tmux(scene.folder, "young") as young:
         pane = young.start_session("mine", "env -i PATH=$PATH bash --norc --noprofile -i")
         backend = SimpleNamespace(build_control=TmuxPaneControl)
-        watcher = SimpleNamespace(known_panes={}, has_started=True, backend=backend)
+        transport = SimpleNamespace(target=LOCAL)
+        watcher = SimpleNamespace(known_panes={}, has_started=True, backend=backend, transport=transport)
         watcher.server = await identify_server(PlainClient("tmux", young.socket, lambda: None), young.socket)
         watchers = scene.callers._components.server_supervisor.watchers
         watchers["young"] = watcher

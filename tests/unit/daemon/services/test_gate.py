@@ -121,3 +121,15 @@ async def test_a_hook_that_always_changes_the_action_is_satisfied_and_the_reques
         ("outcome", "true changed"),
     ]
     assert entries[0].outcome == "modified" and len({entry.correlation for entry in entries}) == 1
+
+
+async def test_what_a_client_says_about_its_call_begins_the_correlation(scene) -> None:
+    _, pane = await scene.start_bash()
+    gate = scene.services.bind_caller(Actor(kind="mcp", uid=1000, pid=1, face="mcp"), "mcp:toolu_1").gate
+    for _ in range(2):
+        with pytest.raises(NeedsApproval):
+            await gate.run(SendText(pane=pane, text="true by-a-model"), Preconditions())
+    entries = await gate.audit.list(filters=AuditFilter(cause="mcp:toolu_1"))
+    # A client may repeat its ids, so each action has a correlation of its own.
+    assert len({entry.correlation for entry in entries}) == 2
+    assert await gate.audit.list(filters=AuditFilter(cause="mcp:toolu")) == []

@@ -19,6 +19,11 @@ def test_inside_another_tmux_server_attach_is_an_error() -> None:
         choose_tmux_command(THERE, "/run/tmux/other,42,0")
 
 
+def test_our_own_viewer_runs_inside_any_tmux() -> None:
+    own = AttachResult(status="done", socket="/run/visor/pty", outside=("viewer", "file"), inside=("viewer", "file"))
+    assert choose_tmux_command(own, "/run/tmux/other,42,0") == ("viewer", "file")
+
+
 ATTACHED = b'{"data": {"waiting": 1, "attached": {"status": "done", "socket": "/s", "outside": ["tmux", "out"]}}}'
 
 

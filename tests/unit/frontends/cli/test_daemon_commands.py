@@ -48,10 +48,13 @@ def test_up_with_demo_if_empty_starts_the_demo_and_down_stops_it(folder: str) ->
     places = make_private_paths(folder)
     nowhere = {"VISOR_TMUX_SOCKETS": f"{folder}/none"}
     try:
-        status, out, errors = run_visor(places, "up", "--demo-if-empty", **nowhere)
-        assert (status, errors) == (0, "")
+        status, out, errors = run_visor(places, "up", "--demo-if-empty", **nowhere, PATH="/usr/bin:/bin")
+        # A slow start is reported there now and then.
+        assert status == 0, errors
+        assert [line for line in errors.splitlines() if not line.startswith("visor: the daemon is starting")] == []
         assert all(f":{name} " in out for name in ("claude", "codex", "build", "log", "shell", "top"))
-        assert "demo tmux server" in out.splitlines()[-1]
+        assert "demo tmux server" in out.splitlines()[-2]
+        assert "`make install`" in out.splitlines()[-1]
         assert run_visor(places, "up", "--once", **nowhere)[0] == 0
     finally:
         status, out, _ = run_visor(places, "down", **nowhere)

@@ -1,10 +1,12 @@
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from termvisor.clock import NS, parse_timestamp
 from termvisor.errors import Unavailable
 from termvisor.frontends.cli import pane_snapshot
 from termvisor.ops.api.dispatch import call_operation
-from termvisor.ops.panes.list_panes import PaneListing
+from termvisor.ops.panes.list_panes import ActivityItem, PaneListing
 from termvisor.ops.system.health import HealthReport
 from termvisor.settings import Paths
 from termvisor.testing.sample_services import build_sample_services
@@ -41,3 +43,20 @@ async def test_who_needs_you_comes_first_then_agents_then_shells() -> None:
     assert isinstance(listing, PaneListing)
     agents = [pane.agent for pane in pane_snapshot.sort_panes(listing, {})]
     assert agents == ["claude_code", "codex", "gemini", "opencode", None]
+
+
+@pytest.mark.parametrize(
+    ("agent", "age", "is_known"),
+    [("claude_code", 2, False), ("claude_code", 11, True), (None, 2, True), (None, 1, False)],
+)
+async def test_the_first_table_waits_longer_for_the_state_of_an_agent(
+    agent: str | None, age: int, is_known: bool
+) -> None:
+    listing = await call_operation(await build_sample_services(), "list_panes", {})
+    assert isinstance(listing, PaneListing)
+    since = "2026-01-01T00:00:00Z"
+    pane = replace(
+        listing.items[0], agent=agent, state="unknown", state_since=since, heard_by="pipe", activity=ActivityItem()
+    )
+    snapshot = pane_snapshot.FleetSnapshot(head="", panes=(pane,), summary="", empty="")
+    assert pane_snapshot.has_known_states(snapshot, parse_timestamp(since, 0) + age * NS) == is_known

@@ -135,7 +135,7 @@ async def test_killing_asks_for_the_signal_and_again() -> None:
     [
         ("i", "make deploy"),
         ("l", "codex"),
-        ("w", "nightly"),
+        ("j", "nightly"),
         ("a", "make deploy"),
         ("t", "Tokens and cost by day"),
         ("s", "f searches everything"),

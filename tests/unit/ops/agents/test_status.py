@@ -105,3 +105,17 @@ async def test_hostile_titles_and_sources_are_text_only() -> None:
         services.agents.set_state(pane, "waiting_input"), title="x\x1b[2J\n9 root"
     )
     assert "\x1b" not in (await run_command(services, "status")).out
+
+
+async def test_the_agent_of_a_named_pane_is_listed_whatever_it_does() -> None:
+    services = FakeServices()
+    working, waiting = _start_agents(services, 2)
+    services.agents.set_state(working, "running")
+    services.agents.set_state(waiting, "waiting_approval")
+    result = await run_command(services, "robot", "status", "--pane", str(working))
+    assert [item["identity"]["id"] for item in result.envelope["data"]["items"]] == [working]
+    text = (await run_command(services, "status", "--pane", str(working))).out
+    assert f"{working} claude_code is running (" in text
+    assert str((await run_command(services, "robot", "status")).envelope["data"]["items"][0]["identity"]["id"]) == str(
+        waiting
+    )

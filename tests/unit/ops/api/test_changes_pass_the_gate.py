@@ -27,6 +27,7 @@ from termvisor.testing.sample_services import build_sample_services
 PROGRAM = Actor(kind="robot", uid=1000, pid=2**22 + 7, face="robot")
 CHANGES_WITHOUT_THE_GATE = {
     "deny": "a program may deny: less is done then, and the answer is in the audit log",
+    "job_harvest": "it stores how far the output was read, for the next call with --new",
     "report_event": "it stores what a program in the pane could print as well; without the nonce nothing acts on it",
 }
 READING_METHODS = {

@@ -9,7 +9,7 @@ from termvisor.testing.sample_services import build_sample_services
 async def test_a_request_has_action_place_requester_reason_and_remaining_time() -> None:
     services = await build_sample_services()
     text = "\n".join(format_approval_lines(build_approval_item(services.gate.requests[0], services.clock.now())))
-    for part in ("make deploy", "work:1.0", "robot 1000 (builder)", "others.input", "open, 9m left"):
+    for part in ("make deploy", "work:1.0", "robot builder", "others.input", "open, 9m left"):
         assert part in text
 
 

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+from termvisor.model.maintenance import DescriptionsReloadResult
 from termvisor.ops.api.services import LocalServices
 from termvisor.settings import Paths
 from termvisor.testing.fake_services import FakeServices
@@ -26,6 +27,18 @@ async def test_applied_settings_and_those_needing_a_restart_are_reported(tmp_pat
 
 async def test_a_reload_without_changes_is_reported(tmp_path: Path) -> None:
     assert (await run_command(_build_services(tmp_path, ""), "config", "reload")).out == "Nothing has changed.\n"
+
+
+async def test_reloaded_descriptions_of_agents_are_reported(tmp_path: Path) -> None:
+    services = _build_services(tmp_path, "")
+    services.maintenance.reloaded_descriptions = DescriptionsReloadResult(
+        changed=("ours", "theirs"), troubles=("x.toml:1: bad",)
+    )
+    result = await run_command(services, "config", "reload")
+    assert (result.status, result.out.splitlines()) == (
+        78,
+        ["Descriptions of agents reloaded: ours, theirs.", "left out: x.toml:1: bad"],
+    )
 
 
 async def test_an_invalid_config_is_an_error(tmp_path: Path) -> None:

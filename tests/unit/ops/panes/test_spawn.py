@@ -38,6 +38,15 @@ async def test_spawn_requires_beside_for_a_pane_and_a_value_for_a_variable() -> 
     assert services.gate.executed == []
 
 
+async def test_a_program_gets_a_terminal_of_its_own_which_takes_no_place_in_tmux() -> None:
+    services = await build_sample_services()
+    await run_command(services, "spawn", "--pty", "--", "top", cwd="/srv")
+    assert services.gate.executed[0][0] == Spawn(where="session", place="pty", command=("top",), cwd="/srv")
+    for words in (("--session", "work"), ("--server", "x"), ("--where", "window"), ("--beside", "1")):
+        assert "--pty" in (await run_command(services, "spawn", "--pty", *words, "--", "top")).err
+    assert len(services.gate.executed) == 1
+
+
 async def test_a_program_starts_in_the_callers_folder() -> None:
     services = await build_sample_services()
     await run_command(services, "spawn", "--", "top", cwd="/srv/shop")

@@ -11,7 +11,7 @@ from termvisor.model.action.action import (
     SetTitle,
     Spawn,
 )
-from termvisor.ops.render.action_text import describe_action, describe_action_fields, format_actor
+from termvisor.ops.render.action_text import describe_action, describe_action_fields, describe_caller, format_actor
 
 TOKEN = "ghp_" + "a1B2" * 9
 
@@ -68,3 +68,25 @@ def test_descriptions_are_redacted_and_sanitized() -> None:
 
 def test_an_actor_is_formatted_with_the_known_fields() -> None:
     assert format_actor(Actor(kind="robot", uid=1, pid=2, name="ci", pane=4)) == "robot 1 (ci) in pane 4"
+
+
+@pytest.mark.parametrize(
+    ("actor", "text"),
+    [
+        (Actor(kind="human", uid=0, pid=1), "root"),
+        (Actor(kind="human", uid=0, pid=1, pane=3), "root in pane 3"),
+        (Actor(kind="human", uid=4_000_000, pid=1), "uid 4000000"),
+        (Actor(kind="agent", uid=0, pid=1, name="claude_code", pane=7), "agent claude_code in pane 7"),
+        (Actor(kind="agent", uid=0, pid=1, pane=7), "agent of root in pane 7"),
+        (Actor(kind="robot", uid=0, pid=1, name="root"), "robot root"),
+        (Actor(kind="robot", uid=0, pid=1, name="a (b) in pane 2", pane=4), "robot a (b) in pane 2 in pane 4"),
+    ],
+)
+def test_a_caller_is_described_by_names(actor, text) -> None:
+    assert describe_caller(format_actor(actor)) == text
+
+
+def test_voters_are_described_and_another_text_is_left_alone() -> None:
+    assert describe_caller("human:0") == "root"
+    assert describe_caller("robot:0:builder") == "robot builder"
+    assert describe_caller("the daemon") == "the daemon"

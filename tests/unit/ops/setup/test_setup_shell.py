@@ -32,11 +32,11 @@ async def test_nothing_is_changed_before_confirmation(services: LocalServices, h
     assert (result.status, error["code"]) == (2, "unconfirmed")
     shown = error["details"]["shown"].split("\n")
     assert [line.partition(": ")[0] for line in shown] == [
-        f"{home}/visor/data/shell/termvisor.bash",
-        f"{home}/.bashrc",
-        f"{home}/.bash_profile",
+        "~/visor/data/shell/termvisor.bash",
+        "~/.bashrc",
+        "~/.bash_profile",
     ]
-    assert f"(backup: {home}/.bashrc.before-visor)" in shown[1]
+    assert "(backup: ~/.bashrc.before-visor)" in shown[1]
     assert TOKEN not in result.out
     assert (home / ".bashrc").read_text() == f"export GITHUB_TOKEN={TOKEN}\n"
     assert not (home / "visor").exists()
@@ -75,7 +75,7 @@ async def test_the_start_file_gets_one_line_that_reads_the_script(services: Loca
 async def test_a_created_file_is_deleted_on_removal(services: LocalServices, home: Path) -> None:
     path = home / ".config" / "fish" / "conf.d" / "termvisor.fish"
     shown = (await run_command(services, "robot", "setup", "shell", "fish")).envelope["error"]["details"]["shown"]
-    assert f"{path}: one line that reads it (new file)" in shown
+    assert "~/.config/fish/conf.d/termvisor.fish: one line that reads it (new file)" in shown
     assert (await run_command(services, "setup", "shell", "fish", "--yes")).status == 0
     assert path.exists()
     assert (await run_command(services, "setup", "shell", "fish", "--remove", "--yes")).status == 0

@@ -34,6 +34,14 @@ class DescribedKeyboard:
     def find_option_keys(self, screen: Screen, label: str) -> KeyPress | None:
         return self._find_choice_keys(screen, label)
 
+    def find_reason_keys(self, screen: Screen) -> KeyPress | None:
+        pattern = self._description.dialog.reason
+        foot = "\n".join(split_described_regions(screen)["foot"])
+        match = re.search(pattern, foot, re.MULTILINE) if pattern else None
+        if match is None:
+            return None
+        return KeyPress(keys=("Enter",), rule="", rows=tuple(row for row in match[0].split("\n") if row.strip()))
+
     def find_interrupt_keys(self, screen: Screen) -> KeyPress | None:
         reading, keys = self._adapter.classify_screen(screen), self._description.keys.interrupt
         return KeyPress(keys=keys, rule=reading.rule) if keys and reading.state == "running" else None

@@ -150,6 +150,7 @@ def build_permission_request(request_fields: JsonObject, cwd: str) -> Permission
         command=get_str(metadata, "command"),
         given=msgspec.json.encode(tool_input).decode(),
         cwd=cwd,
+        session=get_str(request_fields, "sessionID"),
     )
 
 

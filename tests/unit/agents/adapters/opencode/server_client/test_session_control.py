@@ -67,6 +67,16 @@ async def test_the_oldest_request_that_is_not_known_is_returned():
             raise AssertionError("nothing is left")
 
 
+async def test_a_request_names_its_session_also_if_no_session_was_active_since_the_connection():
+    opencode = ScriptedConnection()
+    opencode.relay.process_server_state(
+        OpencodeServerState(permissions=[build_permission_event(REQUEST)["properties"]])
+    )
+    assert opencode.control.session == ""
+    async with opencode.control.wait_for_request() as request:
+        assert request.session == ME
+
+
 async def test_a_request_with_a_malformed_id_is_not_returned():
     with pytest.raises(TimedOut):
         async with ScriptedConnection(build_permission_event("per_../../session")).control.wait_for_request():

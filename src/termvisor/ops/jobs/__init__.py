@@ -1,0 +1,1 @@
+"""Operations on jobs. Read run.py first; helpers start with an underscore."""
