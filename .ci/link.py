@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import tomllib
 
-EXTRAS = {"run": ("pty",), "dev": ("pty", "dev"), "live": ("pty", "dev", "live")}
+EXTRAS = {"run": ("tui", "pty"), "dev": ("tui", "pty", "dev"), "live": ("tui", "pty", "dev", "live")}
 OPTIONAL = ("hyperscan", "pyghostty")
 
 

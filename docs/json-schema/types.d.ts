@@ -2333,7 +2333,7 @@ export interface OptionHelp {
 /** One pane as a live view lists it.
 
     ``since`` is when the agent came into its state or, without an agent, the pane into its activity. ``flags`` are
-    conditions beside the state. ``requests`` are the numbers of the open approval requests of its agent. */
+    conditions beside the state. ``requests`` are the numbers of the open approval requests about it. */
 export interface PaneBrief {
   id: number;
   target?: string;

@@ -10,7 +10,7 @@ import sys
 from termvisor.frontends.cli import fast_client
 from termvisor.protocol import command_protocol
 
-LOCAL_COMMANDS = ("up", "down", "demo", "daemon", "mcp")
+LOCAL_COMMANDS = ("up", "tui", "down", "demo", "daemon", "mcp")
 """Commands that manage the daemon itself; all others are operations."""
 STATUS_LINE_COMMAND = "tmux-status"
 """Run by tmux every few seconds, so it never starts the daemon and prints nothing if none is running."""
@@ -34,6 +34,8 @@ def _dispatch(argv: list[str]) -> int:
         from termvisor.frontends.mcp import bridge
 
         return bridge.run_bridge(tools)
+    if not argv and _can_show_cockpit():
+        argv = ["tui"]
     if argv and (argv[0] in LOCAL_COMMANDS or _is_interactive_view(argv)):
         from termvisor.frontends.cli import local_commands
 
@@ -58,6 +60,15 @@ def _read_tools_option(words: list[str]) -> str:
     if len(words) == 2 and words[0] == "--tools":
         return words[1]
     return words[0].removeprefix("--tools=") if len(words) == 1 and words[0].startswith("--tools=") else ""
+
+
+def _can_show_cockpit() -> bool:
+    """Return True in a terminal if the extra `tui` is installed; elsewhere `visor` prints the quick start."""
+    if not (os.isatty(0) and os.isatty(1)):
+        return False
+    from importlib.util import find_spec
+
+    return find_spec("textual") is not None
 
 
 def _is_interactive_view(argv: list[str]) -> bool:

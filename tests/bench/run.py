@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.accuracy import version_accuracy
 from tests.bench import (
+    cockpit_cost,
     hostile_floods,
     ingest_speed,
     job_throughput,
@@ -63,6 +64,7 @@ BENCHMARKS = {
     "repaint": repaint_cost.measure_repaints,
     "hostile": hostile_floods.measure_floods,
     "neighbours": hostile_floods.measure_neighbours,
+    "cockpit": cockpit_cost.measure_cockpit,
     "ptyhost": own_ptys.measure_host_memory,
     "attach": own_ptys.measure_attach,
     "viewers": viewer_cost.measure_viewers,

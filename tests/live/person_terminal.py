@@ -17,7 +17,7 @@ from tests.pattern_cache import install_pattern_cache
 _REACTIONS = (
     (r"^0 .*\[[yY]/", ("y", "Enter")),
     (r"^1 .*^\[demo\]", ("C-b", "d")),
-    (r"^1 .*\bpanes?, (?!.*\[demo)", ("q",)),
+    (r"^1 .*\bpanes? · (?!.*\[demo)", ("q",)),
 )
 
 

@@ -57,7 +57,7 @@ def test_every_command_of_readme_and_quick_start_works_with_the_demo(person: Per
 
 def test_a_person_who_reads_nothing_finds_the_way(person: PersonTerminal) -> None:
     # Nothing runs yet: the bare command, the help and the first table all say what to do next.
-    assert "visor up" in person.run("visor")[1]
+    assert "visor up" in person.run("visor quick-start")[1]
     assert "visor help <command>" in person.run("visor help")[1]
     assert person.run("visor up --demo-if-empty")[0] == 0
     for wrong, words in (

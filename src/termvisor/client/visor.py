@@ -10,6 +10,7 @@ from typing import Any
 from termvisor.client.connection import HELLO_TIMEOUT_S, BlockingConnection, connect_to_daemon, read_hello
 from termvisor.client.daemon_process import ensure_running
 from termvisor.errors import Unavailable, VisorError
+from termvisor.model.action.action import CallerFace
 from termvisor.protocol import command_protocol, jsonrpc
 from termvisor.protocol.unix_socket import LineBuffer
 from termvisor.settings import Paths, resolve_paths
@@ -19,13 +20,18 @@ _MAX_UNREAD_ITEMS = 1000
 
 
 @asynccontextmanager
-async def connect(places: Paths | None = None, *, start: bool = True) -> AsyncIterator["AsyncVisor"]:
-    """Connect to the daemon at ``places`` (default: this user's). With ``start``, start it if it is not running."""
+async def connect(
+    places: Paths | None = None, *, start: bool = True, face: CallerFace = "python"
+) -> AsyncIterator["AsyncVisor"]:
+    """Connect to the daemon at ``places`` (default: this user's). With ``start``, start it if it is not running.
+
+    ``face`` names the interface; the daemon decides who is behind it.
+    """
     paths = places or resolve_paths()
     if start:
         await asyncio.to_thread(ensure_running, paths)
-    async with _open_connection(paths) as connection:
-        yield AsyncVisor(paths, connection)
+    async with _open_connection(paths, face) as connection:
+        yield AsyncVisor(paths, connection, face)
 
 
 class _OperationMethods:
@@ -51,13 +57,13 @@ class _OperationMethods:
 class AsyncVisor(_OperationMethods):
     """Operations as methods: ``await visor.list_panes()``, ``async for event in visor.watch_events()``."""
 
-    def __init__(self, paths: Paths, connection: "_AsyncConnection"):
-        self._paths, self._connection = paths, connection
+    def __init__(self, paths: Paths, connection: "_AsyncConnection", face: CallerFace = "python"):
+        self._paths, self._connection, self._face = paths, connection, face
 
     async def _stream(self, name: str, params: dict[str, Any]) -> AsyncGenerator[Any, None]:
         # Use a separate connection, so that a slow reader does not delay the answers to other calls.
         async with (
-            _open_connection(self._paths) as connection,
+            _open_connection(self._paths, self._face) as connection,
             aclosing(connection.stream_items(name, params)) as items,
         ):
             async for item in items:
@@ -92,20 +98,21 @@ class Visor(_OperationMethods):
 
 
 @asynccontextmanager
-async def _open_connection(paths: Paths) -> AsyncIterator["_AsyncConnection"]:
+async def _open_connection(paths: Paths, face: CallerFace) -> AsyncIterator["_AsyncConnection"]:
     sock = socket.socket(fileno=connect_to_daemon(paths.daemon_socket).detach())
     _, connection = await asyncio.get_running_loop().create_unix_connection(_AsyncConnection, sock=sock)
     try:
-        connection.hello = await _exchange_hello(connection)
+        connection.hello = await _exchange_hello(connection, face)
         yield connection
     finally:
         connection.close()
 
 
-async def _exchange_hello(connection: "_AsyncConnection") -> jsonrpc.DaemonHello:
+async def _exchange_hello(connection: "_AsyncConnection", face: CallerFace) -> jsonrpc.DaemonHello:
     try:
         async with asyncio.timeout(HELLO_TIMEOUT_S):
-            return read_hello(await connection.call("hello", {"protocol": command_protocol.PROTOCOL_VERSION}))
+            params = {"protocol": command_protocol.PROTOCOL_VERSION, "face": face}
+            return read_hello(await connection.call("hello", params))
     except TimeoutError as error:
         raise Unavailable(
             f"the daemon did not answer within {HELLO_TIMEOUT_S:.0f} s", hint=jsonrpc.RESTART_HINT

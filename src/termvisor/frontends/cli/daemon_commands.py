@@ -3,6 +3,7 @@
 import os
 import shlex
 import shutil
+from importlib.util import find_spec
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -11,17 +12,14 @@ from termvisor.client import daemon_process
 from termvisor.client.daemon_process import ensure_running, fetch_hello, is_running, stop_daemon
 from termvisor.clock import SystemClock
 from termvisor.daemon.lifecycle import find_recorder_pid, stop_recorder
-from termvisor.errors import ConfigError
+from termvisor.errors import BadRequest, ConfigError, Unsupported
+from termvisor.frontends.cli import pane_snapshot
 from termvisor.frontends.cli.fast_client import write_all
 from termvisor.frontends.cli.terminal_info import detect_terminal
 from termvisor.frontends.demo import server
 from termvisor.frontends.demo.scenes import DEMO_SCENES
-from termvisor.frontends.tui import live_table
-from termvisor.ops.panes.list_panes import choose_columns
-from termvisor.ops.render.table import render_table
-from termvisor.ops.render.text import RenderOptions, wrap_lines
-from termvisor.protocol.command_protocol import TerminalInfo
-from termvisor.settings import Paths, Settings, get_home_folder, load_settings, resolve_paths
+from termvisor.ops.render.text import wrap_lines
+from termvisor.settings import Paths, Settings, load_settings, resolve_paths
 from termvisor.system.instance_lock import find_other_runtime_folder
 from termvisor.system.retry import wait_until
 
@@ -33,10 +31,40 @@ _STATES_TIMEOUT_S = 2.0
 """Seconds to let a new daemon capture its panes and recognize their agents before the first table."""
 
 
+class TuiCommandArgs(Struct, frozen=True, kw_only=True):
+    mouse: Annotated[bool, Meta(description="Let the mouse scroll; the terminal then cannot select text.")] = False
+
+
+def run_tui(args: TuiCommandArgs) -> int:
+    """Start the daemon if needed and show the cockpit. Raises BadRequest without a terminal."""
+    if not (os.isatty(0) and os.isatty(1)):
+        raise BadRequest(
+            "the cockpit needs a terminal", hint="`visor up` prints all panes once; `visor status` agents."
+        )
+    if not is_cockpit_installed():
+        raise Unsupported("the cockpit is not installed", hint="Install it with `pip install 'termvisor[tui]'`.")
+    paths = resolve_paths()
+    ensure_running(paths)
+    _show_cockpit(paths, has_mouse=args.mouse)
+    write_all(1, wrap_lines(render_still_running(paths), detect_terminal().width).encode())
+    return 0
+
+
+def is_cockpit_installed() -> bool:
+    """Return True if the extra `tui` is installed."""
+    return find_spec("textual") is not None
+
+
+def _show_cockpit(paths: Paths, *, has_mouse: bool = False) -> None:
+    # Loaded only here: it needs 25 MB and a third of a second.
+    from termvisor.frontends.tui.cockpit import run_cockpit
+
+    run_cockpit(paths, has_mouse=has_mouse)
+
+
 class UpCommandArgs(Struct, frozen=True, kw_only=True):
     demo_if_empty: Annotated[bool, Meta(description="Start the demo if there are no panes.")] = False
     once: Annotated[bool, Meta(description="Show the panes once, even in a terminal.")] = False
-    interval: Annotated[float, Meta(description="Seconds between two refreshes.", ge=0.1, le=3600)] = 1.0
 
 
 def run_up(args: UpCommandArgs) -> int:
@@ -49,10 +77,10 @@ def run_up(args: UpCommandArgs) -> int:
         wait_until(lambda: _count_panes(paths) >= len(DEMO_SCENES), _DEMO_TIMEOUT_S, interval_s=0.1)
     wait_until(lambda: _has_known_states(paths), _STATES_TIMEOUT_S, interval_s=0.1)
     terminal = detect_terminal()
-    if terminal.is_terminal and os.isatty(0) and not args.once:
-        live_table.run_live_table(paths, args.interval, colour=terminal.colour)
+    if terminal.is_terminal and os.isatty(0) and not args.once and is_cockpit_installed():
+        _show_cockpit(paths)
     else:
-        write_all(1, _render_once(paths, terminal).encode())
+        write_all(1, pane_snapshot.render_snapshot(paths, terminal).encode())
     text = render_still_running(paths) + (render_path_hint() if args.demo_if_empty else "")
     write_all(1, wrap_lines(text, detect_terminal().width).encode())
     return 0
@@ -63,16 +91,6 @@ def render_path_hint() -> str:
     if shutil.which("visor") is not None:
         return ""
     return "`visor` is not on your PATH: `make install` puts it there, with completion.\n"
-
-
-def _render_once(paths: Paths, terminal: TerminalInfo) -> str:
-    """Return the cost line and the table, in the order of the live table."""
-    view = live_table.fetch_view(paths)
-    options = RenderOptions(
-        width=terminal.width, colour=terminal.colour, now=SystemClock().now(), home=get_home_folder()
-    )
-    table = render_table(choose_columns(view.panes), view.panes, options) or view.empty
-    return wrap_lines(f"{view.head}\n\n{table}\n\n{view.summary}\n", terminal.width)
 
 
 def render_still_running(paths: Paths) -> str:
@@ -89,11 +107,11 @@ def render_still_running(paths: Paths) -> str:
 
 
 def _has_known_states(paths: Paths) -> bool:
-    return live_table.has_known_states(live_table.fetch_view(paths), SystemClock().now())
+    return pane_snapshot.has_known_states(pane_snapshot.fetch_snapshot(paths), SystemClock().now())
 
 
 def _count_panes(paths: Paths) -> int:
-    return len(live_table.call_daemon(paths, "list_panes")["items"])
+    return len(pane_snapshot.call_daemon(paths, "list_panes")["items"])
 
 
 class DownCommandArgs(Struct, frozen=True, kw_only=True):

@@ -44,6 +44,11 @@ LOCAL_COMMANDS = {
         daemon_commands.run_up,
         "Start the daemon if it is not running, and show all panes, live on a terminal.",
     ),
+    "tui": LocalCommand(
+        daemon_commands.TuiCommandArgs,
+        daemon_commands.run_tui,
+        "Show all panes and agents live on a terminal; those that need you first, answered in place.",
+    ),
     "down": LocalCommand(daemon_commands.DownCommandArgs, daemon_commands.run_down, "Stop demo, daemon and recorder."),
     "demo": LocalCommand(
         daemon_commands.DemoCommandArgs,

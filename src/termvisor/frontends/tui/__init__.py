@@ -1,1 +1,1 @@
-"""The terminal UI: the live table of `visor up`, and the player of `visor replay`."""
+"""The terminal UI: the cockpit of `visor up` (start with `cockpit.py`), and the player of `visor replay`."""

@@ -112,6 +112,7 @@ COMMAND_GROUPS = frozenset(
 
 CLI_ONLY_COMMANDS = (
     ("up", "Start the daemon if necessary and show all panes live."),
+    ("tui", "Show the cockpit in this terminal."),
     ("down", "Stop the daemon, the recorder and the demo."),
     ("demo", "Start a private tmux server with example panes."),
     ("daemon", "Start, stop, restart or inspect the daemon."),
@@ -121,7 +122,8 @@ CLI_ONLY_COMMANDS = (
 """Commands that are not operations: they start and stop the processes that operations need."""
 
 CLI_ONLY_WORDS = {
-    "up": ("--demo-if-empty", "--once", "--interval"),
+    "up": ("--demo-if-empty", "--once"),
+    "tui": ("--mouse",),
     "down": (),
     "demo": ("start", "stop"),
     "daemon": ("start", "stop", "restart", "status", "--foreground"),

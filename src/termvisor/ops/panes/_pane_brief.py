@@ -10,11 +10,11 @@ from termvisor.model.agent.attention import NeedKind
 from termvisor.model.agent.state import AgentFlags, EvidenceMode, StateName, UnknownReason
 from termvisor.model.ids import PaneId
 from termvisor.model.terminal.pane import ActivityKind, PaneView
-from termvisor.ops.agents._pane_agents import list_open_requests
 from termvisor.ops.api.services import Services
 from termvisor.ops.render.results import format_optional_timestamp
 from termvisor.redaction import redact
 
+_MAX_REQUESTS = 1000
 PaneBriefs = dict[PaneId, "PaneBrief"]
 
 
@@ -22,7 +22,7 @@ class PaneBrief(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One pane as a live view lists it.
 
     ``since`` is when the agent came into its state or, without an agent, the pane into its activity. ``flags`` are
-    conditions beside the state. ``requests`` are the numbers of the open approval requests of its agent.
+    conditions beside the state. ``requests`` are the numbers of the open approval requests about it.
     """
 
     id: int
@@ -57,10 +57,19 @@ class PaneBrief(Struct, frozen=True, kw_only=True, omit_defaults=True):
 async def build_briefs(services: Services, known: PaneBriefs | None) -> PaneBriefs:
     """Return the rows of all panes by id; a row that did not change is the same object as in ``known``."""
     panes, views = await services.panes.list_panes(), await services.agents.list_views()
-    requests = await list_open_requests(services)
+    requests = await _list_requests(services)
     known = known or {}
     briefs = {pane.id: _build_brief(pane, views.get(pane.id), requests.get(pane.id, ())) for pane in panes}
     return {pane: known[pane] if known.get(pane) == brief else brief for pane, brief in briefs.items()}
+
+
+async def _list_requests(services: Services) -> dict[int, tuple[int, ...]]:
+    """Return the numbers of the open requests about each pane, oldest first."""
+    requests: dict[int, tuple[int, ...]] = {}
+    for approval in await services.gate.approvals.list(is_open=True, limit=_MAX_REQUESTS):
+        if approval.pane is not None:
+            requests[approval.pane] = (*requests.get(approval.pane, ()), approval.id)
+    return requests
 
 
 def find_changed(before: Mapping[PaneId, PaneBrief], after: Mapping[PaneId, PaneBrief]) -> tuple[PaneBrief, ...]:

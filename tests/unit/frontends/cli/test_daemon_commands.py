@@ -38,10 +38,10 @@ def test_up_without_stdin_terminal_lists_panes_once(daemon: Paths) -> None:
     os.close(main)
 
 
-def test_an_invalid_interval_is_an_error(daemon: Paths) -> None:
-    status, out, errors = run_visor(daemon, "up", "--interval", "0")
+def test_the_cockpit_needs_a_terminal(daemon: Paths) -> None:
+    status, out, errors = run_visor(daemon, "tui")
     assert (status, out) == (2, "")
-    assert errors.startswith("visor: --interval:")
+    assert errors.startswith("visor: the cockpit needs a terminal\nhint: `visor up` prints all panes once")
 
 
 def test_up_with_demo_if_empty_starts_the_demo_and_down_stops_it(folder: str) -> None:

@@ -19,5 +19,5 @@ def test_every_local_command_has_help(name: str, capfd: pytest.CaptureFixture[st
 
 
 def test_a_wrong_option_gets_a_suggestion(capfd: pytest.CaptureFixture[str]) -> None:
-    assert local_commands.run_local_command(["up", "--intervall", "1"]) == 2
-    assert "--interval" in capfd.readouterr().err
+    assert local_commands.run_local_command(["up", "--onec"]) == 2
+    assert "--once" in capfd.readouterr().err

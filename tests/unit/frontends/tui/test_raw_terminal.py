@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from termvisor.frontends.tui.live_table import TABLE_KEYS
-from termvisor.frontends.tui.raw_terminal import KeyDecoder, RawTerminal
+from termvisor.frontends.tui.raw_terminal import NAVIGATION_KEYS, KeyDecoder, RawTerminal
+
+LIST_KEYS = NAVIGATION_KEYS | {
+    b"k": "up",
+    b"j": "down",
+    b" ": "page_down",
+    b"\x1b[F": "end",
+    b"\x1b[4~": "end",
+    b"G": "end",
+}
 
 
 @pytest.fixture
@@ -69,21 +77,21 @@ def test_a_signal_ends_the_wait(pty: tuple[int, int], number: int, is_over: bool
 def test_keys_are_parsed_by_name_and_unknown_ones_skipped() -> None:
     data = b"\x1b[A\x1bOBx\x1b[5~\x1b[6~\x1b[1;5C\x1b[H\x1b[4~jk g G q\x03"
     names = "up down page_up page_down home end down up page_down home page_down end page_down quit quit"
-    assert KeyDecoder(TABLE_KEYS).feed(data) == names.split()
+    assert KeyDecoder(LIST_KEYS).feed(data) == names.split()
 
 
 def test_a_sequence_may_arrive_in_pieces() -> None:
-    keys = KeyDecoder(TABLE_KEYS)
+    keys = KeyDecoder(LIST_KEYS)
     assert [keys.feed(piece) for piece in (b"\x1b", b"[", b"5", b"~q")] == [[], [], [], ["page_up", "quit"]]
 
 
 def test_a_lone_escape_does_not_swallow_the_next_key() -> None:
-    assert KeyDecoder(TABLE_KEYS).feed(b"\x1b\x1b[A") == ["up"]
+    assert KeyDecoder(LIST_KEYS).feed(b"\x1b\x1b[A") == ["up"]
 
 
 @given(st.lists(st.binary(max_size=200), max_size=20))
 def test_any_terminal_input_is_accepted(pieces: list[bytes]) -> None:
-    keys = KeyDecoder(TABLE_KEYS)
+    keys = KeyDecoder(LIST_KEYS)
     for piece in pieces:
         keys.feed(piece)
     assert len(keys._rest) <= 32

@@ -15,17 +15,17 @@ from termvisor.model.event import Event
 from termvisor.settings import Paths
 from termvisor.testing.private_tmux import run_private_tmux
 from tests.unit.fake_daemon import build_environment, run_fake_daemon
-from tests.unit.frontends.tui.test_live_table import TableTerminal
+from tests.unit.frontends.tui.view_terminal import ViewTerminal
 
 
 @contextmanager
-def player(folder: str, places: Paths, *words: str, width: int = 120) -> Iterator[TableTerminal]:
+def player(folder: str, places: Paths, *words: str, width: int = 120) -> Iterator[ViewTerminal]:
     names = [
         f"{name}={value}" for name, value in build_environment(places).items() if name.startswith(("VISOR_", "PATH"))
     ]
     command = shlex.join(["env", *names, sys.executable, "-m", "termvisor", "replay", *words])
     with run_private_tmux(folder) as tmux:
-        yield TableTerminal(
+        yield ViewTerminal(
             tmux, tmux.start_session(command=f"{command}; echo left with $?; cat", width=width, height=20)
         )
 
