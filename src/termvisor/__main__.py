@@ -7,11 +7,13 @@ process, and all commands while no daemon is running, are handled by `frontends.
 import os
 import sys
 
+from termvisor import describe_version
 from termvisor.frontends.cli import fast_client
 from termvisor.protocol import command_protocol
 
 LOCAL_COMMANDS = ("up", "tui", "down", "demo", "daemon", "mcp")
 """Commands that manage the daemon itself; all others are operations."""
+_VERSION_COMMANDS = (["--version"], ["-V"], ["version"])
 STATUS_LINE_COMMAND = "tmux-status"
 """Run by tmux every few seconds, so it never starts the daemon and prints nothing if none is running."""
 
@@ -26,6 +28,10 @@ def main() -> int:
 
 
 def _dispatch(argv: list[str]) -> int:
+    if argv in _VERSION_COMMANDS:
+        # The operation, without its imports: installers and editors ask for the version of every program.
+        sys.stdout.write(f"{describe_version()}\n")
+        return 0
     if argv[:1] == ["daemon"] and "--foreground" in argv:
         from termvisor.daemon import main as foreground
 

@@ -4,7 +4,7 @@ import sys
 
 from msgspec import Struct
 
-from termvisor import __version__
+from termvisor import __version__, describe_version
 from termvisor.ops.api.envelope import SCHEMA_VERSION
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
@@ -32,7 +32,7 @@ async def run(_services: Services, _args: VersionArgs) -> VersionResult:
 def render_text(result: VersionResult, options: RenderOptions) -> str:
     if options.is_quiet:
         return result.version
-    return f"visor {result.version} (Python {result.python}, {result.platform})"
+    return describe_version()
 
 
 OP = Operation(
