@@ -17,7 +17,7 @@ from termvisor.agents.adapters import loader, structure_keyboard
 from termvisor.agents.adapters.adapter import Adapter, ScreenReading
 from termvisor.agents.adapters.description_files import DESCRIPTIONS
 from termvisor.agents.adapters.keyboard import Decision, KeyPress
-from termvisor.agents.adapters.screen_structure import ZERO_WIDTH_BLANKS
+from termvisor.agents.adapters.screen_rows import ZERO_WIDTH_BLANKS
 from termvisor.agents.adapters.server_contract import SessionControl
 from termvisor.backends.pane_control import PaneControl, PaneGuard, PaneState, PaneViewer
 from termvisor.backends.pane_terminal import SignalName

@@ -41,6 +41,8 @@ class AgentProgram:
     binary: str
     default_args: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
+    node: str = "node"
+    """The program that runs it if it is JavaScript."""
 
     @property
     def path(self) -> Path:
@@ -66,7 +68,7 @@ class AgentProgram:
         return f"cd {shlex.quote(str(place.cwd))} && exec {quoted} {run}"
 
     def _build_argv(self) -> list[str]:
-        return ["node", str(self.path)] if self.path.suffix == ".js" else [str(self.path)]
+        return [self.node, str(self.path)] if self.path.suffix == ".js" else [str(self.path)]
 
     def prepare(self, place: AgentFolders) -> None:
         """Create its folders and settings."""

@@ -16,6 +16,7 @@ from termvisor.agents.adapters import claude_code, codex, copilot, gemini, openc
 from termvisor.agents.adapters.adapter import Adapter
 from tests.live.agents import claude_pane, codex_home, hook_setup
 from tests.live.agents.agent_programs import CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE, AgentFolders, AgentProgram
+from tests.live.versions.node_runtime import choose_node
 
 FOLDER = Path(__file__).parents[3] / ".parts" / "versions"
 PLATFORM = "linux-x64"
@@ -72,7 +73,9 @@ class AgentPackage:
                 run_installer(folder, [companion.format(version)])
             (folder / ".ready").touch()
         programs = folder if self.is_python else folder / "node_modules"
-        return replace(self.program, binary=str(self._find_program(programs)))
+        program = self._find_program(programs)
+        node = choose_node(program, folder, _run_npm) if program.suffix == ".js" else self.program.node
+        return replace(self.program, binary=str(program), node=node)
 
     def prepare(self, place: AgentFolders, program: AgentProgram) -> None:
         """Create the folders and settings of the program."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from termvisor.agents.adapters.adapter import ScreenReading
 from termvisor.agents.adapters.loader import list_recorded_versions
-from termvisor.agents.adapters.screen_structure import count_rows_above_composer
+from termvisor.agents.adapters.screen_composer import count_rows_above_composer
 from termvisor.agents.state.hysteresis import REST_STATES
 from termvisor.agents.tracking.adapter_registry import AdapterRegistry
 from termvisor.agents.tracking.agent_discovery import PaneInfo

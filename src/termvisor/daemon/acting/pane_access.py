@@ -156,24 +156,8 @@ class LivePaneAccess:
         await self._components.server_supervisor.first_scan_done.wait()
         if spawn.place:
             await self._start_own_server(spawn)
-        watchers = self._components.server_supervisor.watchers.values()
-        running = {
-            watcher.key.label: watcher
-            for watcher in watchers
-            if watcher.has_started and watcher.key.target == spawn.target and _is_place(watcher.backend, spawn.place)
-        }
-        matches = [
-            watcher
-            for label, watcher in running.items()
-            if socket in ("", label, watcher.key.address, os.path.basename(watcher.key.address))
-        ]
-        if not socket:
-            # The demo is for trying things out: a program belongs on the user's own server, if there is one.
-            # Neither it nor the private server of jobs is meant when none is named.
-            paths = self._components.paths
-            matches = [watcher for watcher in matches if watcher.key.address != paths.job_socket]
-            own = [watcher for watcher in matches if watcher.key.address != paths.demo_socket]
-            matches = own or matches
+        running = self._list_running(spawn)
+        matches = self._choose_unnamed(running) if not socket else _choose_named(running, socket)
         if not matches:
             components = self._components
             launch = await find_server_launch(components.server_supervisor, spawn)
@@ -181,7 +165,8 @@ class LivePaneAccess:
                 return LaunchingPaneOpener(
                     launch, components.server_supervisor, components.event_log.events, components.paths.runtime_dir
                 )
-            hint = f"Running: {', '.join(running)}." if running else "Start one with `tmux new -d`."
+            labels = [watcher.key.label for watcher in running]
+            hint = f"Running: {', '.join(labels)}." if labels else "Start one with `tmux new -d`."
             raise ObjectNotFound(f"no tmux server {socket or 'is running'}".strip(), hint=hint)
         # Of several servers one must be named: a guess could start a program on the wrong one.
         if len(matches) > 1:
@@ -192,6 +177,22 @@ class LivePaneAccess:
                 details={"candidates": sockets},
             )
         return matches[0]
+
+    def _list_running(self, spawn: Spawn) -> list[ServerWatcher]:
+        return [
+            watcher
+            for watcher in self._components.server_supervisor.watchers.values()
+            if watcher.has_started and watcher.key.target == spawn.target and _is_place(watcher.backend, spawn.place)
+        ]
+
+    def _choose_unnamed(self, running: list[ServerWatcher]) -> list[ServerWatcher]:
+        """Return the servers that may be meant when none is named: never the private one of jobs.
+
+        The demo is for trying things out: a program belongs on the user's own server, if there is one.
+        """
+        paths = self._components.paths
+        public = [watcher for watcher in running if watcher.key.address != paths.job_socket]
+        return [watcher for watcher in public if watcher.key.address != paths.demo_socket] or public
 
     def get_job_control(self) -> JobControl:
         return self._components.jobs
@@ -314,6 +315,11 @@ class LivePaneAccess:
             return format_pane_location(await self.get_pane(pane))
         except NotFound:
             return ""
+
+
+def _choose_named(running: list[ServerWatcher], name: str) -> list[ServerWatcher]:
+    keys = [(watcher, watcher.key) for watcher in running]
+    return [watcher for watcher, key in keys if name in (key.label, key.address, os.path.basename(key.address))]
 
 
 def _is_place(backend: Backend, place: str) -> bool:

@@ -21,9 +21,8 @@ from termvisor.ops.render.results import copy_fields
 from termvisor.ops.render.text import RenderOptions, wrap_text
 
 _NAMES_ONLY = "setup and maintenance"
-_RARE_COMMANDS = frozenset(
-    {"job list", "job status", "job stop", "job detach", "job attach", "job extract", "job prune"}
-)
+_RARE_COMMANDS = frozenset({"agents record", "agents test", "agents new", "tmux-status", "policy test"})
+_RARE_GROUPS = ("job",)
 """Listed by name only, as the list must stay short for programs."""
 """The chapter whose commands are for people; a list for programs only names them."""
 _TYPE_NAMES = {str: "text", int: "integer", float: "number", bool: "switch"}
@@ -117,7 +116,8 @@ def _build_list(ops: Sequence[Operation], *, has_examples: bool) -> HelpText:
 
 
 def _is_rare(item: CommandHelp) -> bool:
-    return item.chapter == _NAMES_ONLY or item.command in _RARE_COMMANDS
+    is_rare = item.command in _RARE_COMMANDS or item.command.split()[0] in _RARE_GROUPS
+    return is_rare or item.chapter == _NAMES_ONLY
 
 
 def build_help(op: Operation) -> HelpText:

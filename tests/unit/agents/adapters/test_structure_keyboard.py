@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from termvisor.actions.pane_snapshot import get_agent_interaction
 from termvisor.agents.adapters import structure_keyboard
 from termvisor.agents.adapters.adapter import ScreenReading
-from termvisor.agents.adapters.screen_structure import remove_scroll_bars
+from termvisor.agents.adapters.screen_rows import remove_scroll_bars
 from termvisor.model.terminal.screen import Screen
 from tests.recordings.version_recording import RecordedMoment, VersionRecording, list_recordings, load_recording
 from tests.unit.agents.adapters.adapter_inputs import build_screen

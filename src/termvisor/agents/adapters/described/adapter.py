@@ -16,7 +16,9 @@ from termvisor.agents.adapters.screen_classifier import (
     split_shared_regions,
     trim_rows,
 )
-from termvisor.agents.adapters.screen_structure import ScreenRegions, find_ruled_span, remove_scroll_bars
+from termvisor.agents.adapters.screen_composer import find_ruled_span
+from termvisor.agents.adapters.screen_rows import remove_scroll_bars
+from termvisor.agents.adapters.screen_structure import ScreenRegions
 from termvisor.detection.packs.loader import load_builtin_screen_rules
 from termvisor.model.agent.evidence import HEURISTIC_SOURCES
 from termvisor.model.detection.rule import Rule

@@ -7,7 +7,9 @@ from termvisor.agents.adapters.adapter import ScreenReading
 from termvisor.agents.adapters.agent_description import PromptDescription
 from termvisor.agents.adapters.described.adapter import DescribedAdapter, get_cursor_text, split_described_regions
 from termvisor.agents.adapters.keyboard import Decision, KeyPress, build_exit_press
-from termvisor.agents.adapters.screen_structure import find_ruled_span, read_structure, trim_screen_rows
+from termvisor.agents.adapters.screen_composer import find_ruled_span
+from termvisor.agents.adapters.screen_rows import trim_screen_rows
+from termvisor.agents.adapters.screen_structure import read_structure
 from termvisor.model.terminal.screen import Screen
 
 

@@ -12,7 +12,8 @@
 import re
 
 from termvisor.agents.adapters.screen_classifier import ScreenClassifier, trim_rows
-from termvisor.agents.adapters.screen_structure import ScreenRegions, remove_scroll_bars
+from termvisor.agents.adapters.screen_rows import remove_scroll_bars
+from termvisor.agents.adapters.screen_structure import ScreenRegions
 from termvisor.model.terminal.screen import Screen
 
 _COMPOSER_EDGE = re.compile(r"\s*╹▀{6,}")
