@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
+import select
 import shlex
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 from termvisor.system.procfs import list_processes, read_argv
 from termvisor.testing.private_tmux import PrivateTmux, make_short_folder, run_private_tmux
 from termvisor.testing.visor_instance import VisorInstance, run_instance
-from tests.bench.figure import BudgetedFigure
+from tests.bench.figure import BudgetedFigure, compute_percentile
 from tests.bench.pane_cost import are_all_captured, measure_cpu, read_rss_mb
 from tests.bench.pane_writer import PaneWriter, open_panes, read_cpu_seconds
 from tests.live.polling import wait_until
@@ -44,6 +49,31 @@ def open_cockpit(terminal: PrivateTmux, visor: VisorInstance) -> int:
     return find_cockpit_pid()
 
 
+def measure_key_paint(visor: VisorInstance, presses: int = 40) -> list[float]:
+    """Return the seconds from a key to the first byte that is painted for it."""
+    main, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
+    argv = [sys.executable, "-m", "termvisor", "tui"]
+    with subprocess.Popen(argv, stdin=side, stdout=side, stderr=side, env={**visor.env, "TERM": "xterm"}) as process:
+        os.close(side)
+        read_until_quiet(main, 4.0)
+        times = []
+        for number in range(presses):
+            read_until_quiet(main, 0.3)
+            began = time.monotonic()
+            os.write(main, b"jk"[number % 2 :][:1])
+            select.select([main], [], [], 5)
+            times.append(time.monotonic() - began)
+        process.kill()
+    os.close(main)
+    return times
+
+
+def read_until_quiet(descriptor: int, seconds: float) -> None:
+    while select.select([descriptor], [], [], seconds)[0]:
+        os.read(descriptor, 65536)
+
+
 def measure_cockpit(seconds: float = 20.0) -> list[BudgetedFigure]:
     unit = measure_interpreter_start()
     with make_short_folder() as folder, run_private_tmux(folder) as tmux, run_private_tmux(folder, "outer") as terminal:
@@ -64,10 +94,13 @@ def measure_cockpit(seconds: float = 20.0) -> list[BudgetedFigure]:
                 if writer is not None:
                     writer.close()
             rss = read_rss_mb(pid)
+            terminal("kill-session", "-t", "terminal")
+            keys = measure_key_paint(visor)
     print(f"  start {start:.2f} s CPU ({unit * 1000:.1f} ms an interpreter), quiet {quiet:.2f} %, busy {busy:.2f} %")
     return [
         BudgetedFigure("first paint of the cockpit", start / unit, 60, "interpreter starts", "CPU time"),
         BudgetedFigure("cockpit CPU, 200 quiet panes", quiet, 2.0, "% of a core"),
         BudgetedFigure("cockpit CPU, a pane shown at 10 Hz", busy, 10.0, "% of a core"),
         BudgetedFigure("cockpit RSS", rss, 48, "MB"),
+        BudgetedFigure("key to paint p95", 1000 * compute_percentile(keys, 0.95), 50, "ms", "200 panes, quiet"),
     ]

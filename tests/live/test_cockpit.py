@@ -45,29 +45,32 @@ def wait_for_text(terminal: PrivateTmux, text: str) -> str:
 
 
 @pytest.mark.live
-def test_who_needs_you_is_on_top_and_a_persons_answer_in_place_is_human() -> None:
+@pytest.mark.parametrize(
+    ("key", "question", "outcome", "stage"),
+    [
+        ("1", "answer 1. Yes, pane", "answer 1. Yes: done", "outcome"),
+        ("a", "Allow once: accept the dialog", " approved: accept the dialog", "answered"),
+    ],
+)
+def test_who_needs_you_is_on_top_and_a_persons_answer_in_place_is_human(
+    key: str, question: str, outcome: str, stage: str
+) -> None:
     with make_short_folder() as folder, run_instance(folder, f"{folder}/none") as visor:
         install_pattern_cache(visor.paths)
         # A terminal that is older than the agents cannot be one of theirs, so its user counts as a person.
-        with open_terminal(folder, "sh", width=120, height=40) as terminal:
+        with open_terminal(folder, "sh", width=140, height=40) as terminal:
             visor.run_checked("demo")
             terminal.type_line("terminal", build_up_command(visor))
             screen = wait_for_text(terminal, "2 Yes, and always allow")
             assert "1 needs you" in screen.splitlines()[0]
-            press(terminal, "1")
-            wait_for_text(terminal, "answer 1. Yes, pane")
+            wait_for_text(terminal, "request 1")
+            press(terminal, key)
+            wait_for_text(terminal, question)
             press(terminal, "y")
-            wait_for_text(terminal, "0 need you")
+            wait_for_text(terminal, outcome)
             entries = visor.call_robot("audit", "--limit", "50")["items"]
-            answers = [entry for entry in entries if entry["kind"] == "answer_dialog" and entry["stage"] == "outcome"]
-            assert [(entry["by"].split()[0], entry["face"]) for entry in answers] == [("human", "tui")]
-            # The next dialog opens a request, which `a` approves.
-            wait_for_text(terminal, "1 needs you")
-            wait_for_text(terminal, "request ")
-            press(terminal, "n", "a")
-            wait_for_text(terminal, "Allow once: accept the dialog")
-            press(terminal, "y")
-            wait_for_text(terminal, " approved: accept the dialog")
+            by = {(entry["by"].split()[0], entry["face"]) for entry in entries if entry["stage"] == stage}
+            assert ("human", "tui") in by
             press(terminal, "q")
             wait_for_text(terminal, "Still running: daemon")
 

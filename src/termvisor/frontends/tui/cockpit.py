@@ -15,7 +15,7 @@ from textual.app import App, SuspendNotSupported
 from textual.worker import Worker, WorkerState
 
 from termvisor.clock import Clock, SystemClock
-from termvisor.errors import NotFound, VisorError
+from termvisor.errors import VisorError
 from termvisor.frontends.tui.cockpit_layout import STYLE_SHEET, CockpitScreen
 from termvisor.frontends.tui.daemon_calls import DaemonCalls, describe_error
 from termvisor.frontends.tui.dialog_rows import build_dialog_rows
@@ -216,8 +216,8 @@ class CockpitApp(App[None], inherit_bindings=False):
         await self.clock.sleep(_SCREEN_DELAY_S)
         try:
             await self.calls.follow("watch_screen", self.take_screen, pane=str(pane), escapes=True)
-        except NotFound:
-            self.view.pane.show_text(pane, f"Pane {pane} was closed.")
+        except VisorError as error:
+            self.view.pane.show_text(pane, describe_error(error))
 
     def _stop_screen(self) -> None:
         if self._screen_worker is not None:
@@ -335,7 +335,7 @@ class CockpitApp(App[None], inherit_bindings=False):
             self.paint()
 
     def show_view(self, view: str) -> None:
-        self.view_name = view
+        self.view_name, self.is_zoomed = view, False
         self.update_layout()
         # The width of the list is known once it is laid out.
         self.call_after_refresh(self.reload_view)

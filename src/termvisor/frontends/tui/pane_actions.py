@@ -158,7 +158,7 @@ class PaneActions:
                 f"{describe_error(error)} `visor attach {pane}` shows it in another terminal.", "error"
             )
             return
-        if tmux:
+        if tmux and command == attached.inside != attached.outside:
             status, _, errors = run_and_capture(command)
             if status:
                 self._app.show_message(errors.decode("utf-8", "replace"), "error")

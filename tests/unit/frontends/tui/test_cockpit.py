@@ -161,6 +161,22 @@ async def test_tab_goes_through_all_views_and_back_to_the_first() -> None:
         assert seen == [*list(VIEW_KEYS.values())[1:], "fleet"]
 
 
+async def test_another_view_ends_the_zoom() -> None:
+    async with open_cockpit(80, 24) as scene:
+        await scene.press("z")
+        await scene.press("v", "i")
+        assert scene.app.view.list.display
+
+
+async def test_a_closed_pane_leaves_the_list_and_the_cursor_goes_to_its_place() -> None:
+    async with open_cockpit() as scene:
+        scene.app.view.list.select_key(WORKING_PANE)
+        scene.services.remove_pane(PaneId(WORKING_PANE))
+        await scene.settle(3)
+        assert WORKING_PANE not in [row.pane for row in scene.app.view.list.rows]
+        assert scene.app.view.list.current is not None
+
+
 async def test_search_shows_hits() -> None:
     async with open_cockpit() as scene:
         await scene.press("f", *"passed", "enter")
