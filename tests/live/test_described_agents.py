@@ -107,7 +107,9 @@ def test_a_file_is_used_after_a_reload_and_a_bad_one_is_reported(scene):
     assert described_agent.AGENT not in names
     path.write_text(described_agent.DESCRIPTION)
     path.with_name("broken.toml").write_text('about = "x"\nproces = 3\n')
-    scene.visor.run_checked("config", "reload")
+    status, printed, _ = scene.visor.run("config", "reload")
+    assert status == 78
+    assert "broken.toml:2: proces: is unknown" in printed
     scene.wait_for_state("idle")
     (trouble,) = call_robot(scene.visor, "agents", "list")["troubles"]
     assert trouble.endswith("broken.toml:2: proces: is unknown; did you mean process?")

@@ -1,16 +1,21 @@
 """The official SDK as a client of the bridge, in both eras of the protocol."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 import pytest
-from mcp import Client, StdioServerParameters
 
 from termvisor.settings import Paths
 from tests.unit.fake_daemon import build_environment, run_fake_daemon
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("default")]
 ERAS = {"auto": "2026-07-28", "legacy": "2025-11-25"}
@@ -18,6 +23,9 @@ ERAS = {"auto": "2026-07-28", "legacy": "2025-11-25"}
 
 @asynccontextmanager
 async def connect(paths: Paths, mode: str, *words: str) -> AsyncIterator[Client]:
+    # Installed for the live tests only, while every run of pytest imports this file.
+    from mcp import Client, StdioServerParameters
+
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "termvisor", "mcp", *words], env=build_environment(paths)
     )

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from termvisor.errors import BadRequest
 from termvisor.model.action.action import Action, ExportUnredacted
 from termvisor.ops.api.envelope import encode_json_line
-from termvisor.ops.api.operation import Operation, OperationExample
+from termvisor.ops.api.operation import PROGRAM_FACES, Operation, OperationExample
 from termvisor.ops.api.services import Services
 from termvisor.ops.jobs._harvest import PAGE_BYTES, HarvestPage, HarvestReader, OutputMode
 from termvisor.ops.jobs._job_item import JobReference, resolve_job
@@ -22,13 +22,29 @@ class JobHarvestArgs(Struct, frozen=True, kw_only=True):
     job: JobReference
     cursor: Annotated[
         Annotated[int, Meta(ge=0)] | None,
-        Meta(description="Begin at this byte; default: the first one.", extra={"also": ("--since",)}),
+        # A model reads on with `new`: its tools have a cursor of their own, into one long answer.
+        Meta(
+            description="Begin at this byte; default: the first one.",
+            extra={"also": ("--since",), "faces": PROGRAM_FACES},
+        ),
     ] = None
     new: Annotated[bool, Meta(description="Begin where the last harvest of this job ended.")] = False
-    limit: Annotated[int, Meta(description="Maximum number of lines, without --follow.", ge=1, le=100_000)] = 10_000
-    raw: Annotated[bool, Meta(description="Return the bytes, with their escape sequences.")] = False
+    limit: Annotated[
+        int,
+        Meta(
+            description="Maximum number of lines, without --follow.",
+            ge=1,
+            le=100_000,
+            extra={"form_doc": "Maximum number of lines."},
+        ),
+    ] = 10_000
+    raw: Annotated[
+        bool, Meta(description="Return the bytes, with their escape sequences.", extra={"faces": PROGRAM_FACES})
+    ] = False
     follow: Annotated[bool, Meta(description="Print output as it arrives, until the job has ended.")] = False
-    jsonl: Annotated[bool, Meta(description="Print each line as JSON: at, offset, text.")] = False
+    jsonl: Annotated[
+        bool, Meta(description="Print each line as JSON: at, offset, text.", extra={"faces": PROGRAM_FACES})
+    ] = False
     unredacted: Annotated[bool, Meta(description="With --raw: do not mask secrets (a program needs approval).")] = False
 
 

@@ -27,7 +27,7 @@ def make_stale_socket(path: str) -> str:
 
 def test_socket_names_are_in_the_tmux_folder_and_paths_are_kept(folder):
     settings = Settings(tmux_sockets=("work", "/srv/shared", "work"))
-    assert list_candidate_sockets(PATHS, settings, folder) == [f"{folder}/work", "/srv/shared", "/r/demo"]
+    assert list_candidate_sockets(PATHS, settings, folder) == [f"{folder}/work", "/srv/shared", "/r/demo", "/r/jobs"]
 
 
 def test_without_a_setting_the_default_and_all_found_sockets_are_candidates(folder):
@@ -38,21 +38,25 @@ def test_without_a_setting_the_default_and_all_found_sockets_are_candidates(fold
     os.symlink(f"{folder}/a", f"{folder}/link")
     assert list_candidate_sockets(PATHS, Settings(), folder) == [
         f"{folder}/{name}" for name in ("default", "a", "b")
-    ] + ["/r/demo"]
+    ] + ["/r/demo", "/r/jobs"]
 
 
 def test_the_default_socket_is_listed_once(folder):
     make_stale_socket(f"{folder}/default")
-    assert list_candidate_sockets(PATHS, Settings(), folder) == [f"{folder}/default", "/r/demo"]
+    assert list_candidate_sockets(PATHS, Settings(), folder) == [f"{folder}/default", "/r/demo", "/r/jobs"]
 
 
-def test_an_empty_setting_leaves_the_demo_socket(folder):
+def test_an_empty_setting_leaves_the_sockets_of_demo_and_jobs(folder):
     make_stale_socket(f"{folder}/a")
-    assert list_candidate_sockets(PATHS, Settings(tmux_sockets=()), folder) == ["/r/demo"]
+    assert list_candidate_sockets(PATHS, Settings(tmux_sockets=()), folder) == ["/r/demo", "/r/jobs"]
 
 
 def test_a_missing_socket_folder_is_empty():
-    assert list_candidate_sockets(PATHS, Settings(), "/no/such/folder") == ["/no/such/folder/default", "/r/demo"]
+    assert list_candidate_sockets(PATHS, Settings(), "/no/such/folder") == [
+        "/no/such/folder/default",
+        "/r/demo",
+        "/r/jobs",
+    ]
 
 
 def test_the_socket_folder_defaults_to_the_users():

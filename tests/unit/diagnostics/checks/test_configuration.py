@@ -27,7 +27,7 @@ async def test_an_invalid_setting_fails_and_is_named(context: CheckContext) -> N
     finding = await ConfigCheck().run(context)
     assert finding.status == "fail"
     assert "thin_interval" in finding.message
-    assert "visor config validate" in finding.hint
+    assert "visor config edit" in finding.hint
 
 
 async def test_a_policy_that_is_invalid_or_not_yours_alone_fails(context: CheckContext) -> None:

@@ -19,7 +19,7 @@ from termvisor.ops.api.tool_catalog import (
 
 LISTED = build_tool_list()
 DEFINITIONS = {entry["definition"]["name"]: entry["definition"] for entry in LISTED["tools"]}
-NOT_YET = {"run", "job_status", "harvest", "targets"}
+NOT_YET = {"targets"}
 """Tools of the contract whose operations do not exist yet."""
 
 
