@@ -7,8 +7,8 @@ process, and all commands while no daemon is running, are handled by `frontends.
 import os
 import sys
 
-from termvisor import describe_version
 from termvisor.frontends.cli import fast_client
+from termvisor.model.version import describe_version
 from termvisor.protocol import command_protocol
 
 LOCAL_COMMANDS = ("up", "tui", "down", "demo", "daemon", "mcp")

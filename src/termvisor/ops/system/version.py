@@ -4,7 +4,8 @@ import sys
 
 from msgspec import Struct
 
-from termvisor import __version__, describe_version
+from termvisor import __version__
+from termvisor.model.version import describe_version
 from termvisor.ops.api.envelope import SCHEMA_VERSION
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
