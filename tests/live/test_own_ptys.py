@@ -131,6 +131,14 @@ def test_an_upgrade_of_everything_is_no_gap_and_keeps_the_screen(own):
     assert own.list_gap_causes(pane) == []
 
 
+def test_down_says_that_programs_go_on_and_the_next_start_captures_them(own):
+    pane = own.spawn_shell()
+    assert "running in own terminals, and wait" in own.visor.run_checked("down")
+    own.visor.start()
+    own.type_line(pane, "echo after-$((3+3))")
+    own.wait_for(pane, "after-6")
+
+
 def test_a_killed_recorder_is_a_gap_and_the_pane_goes_on(own):
     pane = own.spawn_shell()
     os.kill(own.visor.recorder_pid, signal.SIGKILL)

@@ -121,8 +121,20 @@ class DownCommandArgs(Struct, frozen=True, kw_only=True):
 def run_down(_args: DownCommandArgs) -> int:
     """Stop demo, daemon and recorder."""
     paths = resolve_paths()
-    stopped = _stop_everything(paths)
-    return _print_line("\n".join(f"Stopped {name}." for name in stopped) or _describe_nothing_running(paths))
+    waiting = _describe_own_programs(paths)
+    lines = [f"Stopped {name}." for name in _stop_everything(paths)] or [_describe_nothing_running(paths)]
+    return _print_line("\n".join([*lines, *waiting]))
+
+
+def _describe_own_programs(paths: Paths) -> list[str]:
+    """Return what happens to programs in own terminals, which only the recorder reads: they outlive everything else."""
+    if fetch_hello(paths) is None:
+        return []
+    panes = pane_snapshot.call_daemon(paths, "list_panes")["items"]
+    # A default value is left out.
+    count = sum(pane.get("heard_by") == "pty" for pane in panes)
+    verb = "programs keep" if count > 1 else "program keeps"
+    return [f"{count} {verb} running in own terminals, and wait with their output until `visor up`."] if count else []
 
 
 def _describe_nothing_running(paths: Paths) -> str:
