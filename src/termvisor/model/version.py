@@ -4,8 +4,9 @@ import sys
 
 from termvisor import __version__
 
+PYTHON_VERSION = ".".join(map(str, sys.version_info[:3]))
 
-def describe_version() -> str:
-    """Return the version with that of Python and the platform."""
-    python = ".".join(map(str, sys.version_info[:3]))
-    return f"visor {__version__} (Python {python}, {sys.platform})"
+
+def describe_version(version: str = __version__, python: str = PYTHON_VERSION, platform: str = sys.platform) -> str:
+    """Return the version with that of Python and the platform; of this program by default."""
+    return f"visor {version} (Python {python}, {platform})"

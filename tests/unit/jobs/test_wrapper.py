@@ -68,12 +68,16 @@ def test_nothing_is_printed_before_the_command_may_begin(tmp_path) -> None:
         assert job.finish() == b"begun\r\n"
 
 
+# Signals 32 and 33 belong to the C library, which lets no program change what it inherited for them.
+RESERVED_SIGNALS = 0b11 << 31
+
+
 def test_the_command_has_the_terminal_and_default_signals(tmp_path) -> None:
     script = "import os, signal; print(os.tcgetpgrp(0) == os.getpgrp(), signal.getsignal(signal.SIGINT).__name__)"
     output, _ = run_job(tmp_path, sys.executable, "-c", script)
     assert output == b"True default_int_handler\r\n"
     output, _ = run_job(tmp_path, "sh", "-c", "grep -E 'SigIgn' /proc/self/status")
-    assert output.split()[1] == b"0000000000000000"
+    assert int(output.split()[1], 16) & ~RESERVED_SIGNALS == 0
 
 
 def test_an_interrupt_key_reaches_the_command(tmp_path) -> None:

@@ -5,7 +5,7 @@ import sys
 from msgspec import Struct
 
 from termvisor import __version__
-from termvisor.model.version import describe_version
+from termvisor.model.version import PYTHON_VERSION, describe_version
 from termvisor.ops.api.envelope import SCHEMA_VERSION
 from termvisor.ops.api.operation import Operation, OperationExample
 from termvisor.ops.api.services import Services
@@ -26,14 +26,15 @@ class VersionResult(Struct, frozen=True, kw_only=True):
 
 
 async def run(_services: Services, _args: VersionArgs) -> VersionResult:
-    python = ".".join(map(str, sys.version_info[:3]))
-    return VersionResult(version=__version__, schema_version=SCHEMA_VERSION, python=python, platform=sys.platform)
+    return VersionResult(
+        version=__version__, schema_version=SCHEMA_VERSION, python=PYTHON_VERSION, platform=sys.platform
+    )
 
 
 def render_text(result: VersionResult, options: RenderOptions) -> str:
     if options.is_quiet:
         return result.version
-    return describe_version()
+    return describe_version(result.version, result.python, result.platform)
 
 
 OP = Operation(
