@@ -68,8 +68,8 @@ def test_the_demo_starts_is_searchable_and_stops_completely(folder):
     with run_instance(folder, f"{folder}/none") as visor:
         shown = visor.run_checked("up", "--demo-if-empty")
         assert "6 panes, 0 gaps" in shown
-        assert shown.splitlines()[-1].startswith("Still running: daemon (pid ")
-        assert shown.splitlines()[-1].endswith("demo tmux server. Stop with `visor down`.")
+        (running,) = [line for line in shown.splitlines() if line.startswith("Still running: daemon (pid ")]
+        assert running.endswith("demo tmux server. Stop with `visor down`.")
         hits = wait_until(lambda: visor.call_robot("search", "harbour*")["items"])
         pane, text = hits[-1]["identity"]["id"], hits[-1]["text"]
         assert text.split("harbour")[0].strip() in visor.run_checked("search", "harbour*")

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from termvisor.testing.visor_instance import VisorInstance
 from tests.architecture.source import ROOT
 from tests.architecture.test_docs import extract_code, extract_command_lines
 from tests.live.person_terminal import PersonTerminal, open_person_terminal
@@ -43,6 +44,11 @@ def wait_for_demo(person: PersonTerminal) -> None:
         wait_until(lambda word=word: visor.run("robot", "search", word)[0] == 0, timeout_s=30)
 
 
+def shows_prompt(visor: VisorInstance, pane: str) -> bool:
+    (item,) = call_robot(visor, "state", "--pane", pane)["items"]
+    return item.get("activity", {}).get("kind") == "prompt"
+
+
 def test_every_command_of_readme_and_quick_start_works_with_the_demo(person: PersonTerminal) -> None:
     commands = list_documented_commands()
     assert {"visor approve 1", "visor send 2 'write a test'", "visor up", *LAST} < set(commands)
@@ -65,7 +71,6 @@ def test_a_person_who_reads_nothing_finds_the_way(person: PersonTerminal) -> Non
         ("visor send", "visor help"),
         ("visor send 99 hello", "to see all panes"),
         ("visor send 3 hello", "--program"),
-        ("visor send 5 ls", "--at-prompt"),
         ("visor send 6 q", "--into-screen"),
         ("visor serch error", "Did you mean search"),
         ("visor help sned", "send"),
@@ -74,6 +79,9 @@ def test_a_person_who_reads_nothing_finds_the_way(person: PersonTerminal) -> Non
         status, screen = person.run(wrong)
         assert (wrong, status != 0, words in " ".join(screen.split())) == (wrong, True, True), screen
         assert (wrong, "Traceback" in screen) == (wrong, False)
+    wait_until(lambda: shows_prompt(person.visor, "5"), timeout_s=30)
+    status, screen = person.run("visor send 5 ls")
+    assert (status != 0, "--at-prompt" in screen) == (True, True), screen
     status, screen = person.run("visor send 5 --dry-run ls")
     assert (status, "would not be executed" in screen) == (75, True)
     assert person.run("visor down")[0] == 0

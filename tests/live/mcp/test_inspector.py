@@ -28,6 +28,8 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "workflow_signal": ("run=1", "word=go"),
     "rules_test": ("text=bash: gti: command not found",),
     "release": ("id=1",),
+    "run": ('command=["true"]',),
+    **dict.fromkeys(("job_status", "harvest"), ("job=1",)),
 }
 
 
