@@ -99,6 +99,7 @@ def _open_file(kind: str) -> list[int]:
     st.sampled_from(GREETINGS), st.lists(st.tuples(messages | st.binary(min_size=1, max_size=200), files), max_size=8)
 )
 @example(b"daemon 1", [(b"1 write 2 - -", "folder"), (b"1 start", "pipe"), (b"1 hold 2 1/1", "none")])
+@example(b"daemon 1", [(b"1 start", "spec"), (b"2 resize 1", "none"), (b"3 resize 1 2 3 4 5 6", "none")])
 @example(b"viewer 1 " + b"t" * 16, [(b"key " + b"ff" * 1000, "none"), (b"size 1 1 0 0", "none"), (b"key zz", "none")])
 @build_settings(300)
 def test_any_message_leaves_the_host_serving(host: str, greeting: bytes, sent: list[tuple[bytes, str]]) -> None:

@@ -110,6 +110,8 @@ class HostRequestHandler:
         if verb == "facts":
             return b"ok " + encode_fields(terminal.read_facts())
         if verb == "resize":
+            if not 2 <= len(words) <= 4:
+                raise ValueError(verb)
             terminal.resize(*(int(word) for word in words))
         elif verb == "tag":
             terminal.tag = _check_tag(words[0])
