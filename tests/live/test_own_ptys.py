@@ -1,5 +1,6 @@
 """Panes without tmux: spawned with `--pty`, used by the same operations, kept through the death of every process."""
 
+import glob
 import hashlib
 import os
 import pty
@@ -133,7 +134,7 @@ def test_an_upgrade_of_everything_is_no_gap_and_keeps_the_screen(own):
 
 def test_down_says_that_programs_go_on_and_the_next_start_captures_them(own):
     pane = own.spawn_shell()
-    assert "running in own terminals, and wait" in own.visor.run_checked("down")
+    assert " output until `visor up`." in own.visor.run_checked("down")
     own.visor.start()
     own.type_line(pane, "echo after-$((3+3))")
     own.wait_for(pane, "after-6")
@@ -154,6 +155,13 @@ def test_attaching_shows_the_pane_and_detaching_restores_the_terminal(own):
     own.wait_for(pane, "shown-6")
     shown = _attach(own, pane)
     assert "shown-6" in shown and "typed-8" in shown and "[detached]" in shown
+
+
+def test_a_program_cannot_attach_because_its_keys_would_pass_no_gate(own):
+    pane = own.spawn_shell()
+    status, printed, _ = own.visor.run("robot", "attach", str(pane))
+    assert (status, '"code":"not_permitted"' in printed) == (77, True), printed
+    assert glob.glob(f"{own.visor.paths.runtime_dir}/attach-*") == []
 
 
 def _attach(own, pane: int) -> str:

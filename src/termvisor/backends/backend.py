@@ -45,6 +45,8 @@ class Abilities(Struct, frozen=True, kw_only=True):
     """A pane's first process is known and proves the pane's identity."""
     history: bool = True
     """Scrollback can be captured."""
+    attach_passes_gate: bool = True
+    """Attaching gives the caller nothing that types beside the gate; otherwise only a person may attach."""
 
 
 class ForkCounter:

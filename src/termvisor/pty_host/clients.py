@@ -49,7 +49,7 @@ class HostClient:
 
 
 class DaemonClient(HostClient):
-    """A daemon. It is told all terminals first, then those that change."""
+    """A connected daemon. It gets all terminals first, then those that change."""
 
     def __init__(self, channel: SeqpacketChannel, terminals: dict[int, HostedTerminal]):
         super().__init__(channel)

@@ -15,7 +15,7 @@ HANDOFF_TIMEOUT_S = 5.0
 
 
 class RecorderHandoff:
-    """A `hold` message on its way; ``requester`` is the descriptor and the request id of the client to answer."""
+    """A `hold` message without an answer yet; ``requester`` is the descriptor and request id of its client."""
 
     def __init__(self, recorder_socket: str, number: int, master: int, stream: str, requester: tuple[int, str]):
         """Raise OSError if no recorder listens, or it is too busy to accept."""

@@ -1,4 +1,4 @@
-"""Run the PTY host: a single thread starts programs, types what it is told to, and waits for their ends.
+"""Run the PTY host: a single thread starts programs, types text on request, and waits for their ends.
 
 It never blocks and never reads a terminal. Programs, the recorder's logs and exit statuses do not depend on a daemon
 being alive; if the host itself is killed, programs continue and are still recorded, but nothing can be typed.

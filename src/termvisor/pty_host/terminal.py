@@ -69,7 +69,7 @@ class HostedTerminal:
         return terminal
 
     def format_row(self) -> Fields:
-        """Return what the daemon is told about the terminal."""
+        """Return the facts about the terminal that the daemon gets."""
         row = {"pid": str(self.pid), "start": str(self.started_ticks), "state": self.state, "tty": self.tty}
         row |= {"rows": str(self.rows), "columns": str(self.columns), "created": str(self.created_at)}
         row |= {"typed": str(self.typed_at), "viewers": str(self.viewer_count)}

@@ -31,7 +31,7 @@ class PtyBackend:
     """Terminals of the PTY host of this instance. They exist on this machine only."""
 
     name = "pty"
-    abilities = Abilities(titles=False, activates=False, is_default_place=False)
+    abilities = Abilities(titles=False, activates=False, is_default_place=False, attach_passes_gate=False)
 
     def __init__(self, dependencies: BackendDependencies):
         self._paths, self._get_settings = dependencies.paths, dependencies.get_settings

@@ -56,7 +56,7 @@ class PtyHostClient:
         self._child: subprocesses.ChildProcess | None = None
         self._is_child_starting = False
         self._expects_end = False
-        """The host hangs up because it was told to exit or to upgrade itself."""
+        """The host hangs up because a request made it exit or upgrade itself."""
         self._starting = asyncio.Lock()
         self.programs: dict[int, HostedProgram] = {}
         self._highest_number = 0

@@ -143,7 +143,7 @@ class PtyServer:
         return StartedCapture(data_plane="pty", capture=capture)
 
     async def stop_capture(self, pane: MuxPaneId, epoch: Epoch) -> None:
-        """Do nothing: the recorder drops the stream when it is told to."""
+        """Do nothing: the recorder drops the stream on request."""
 
     async def capture_pane(self, pane: MuxPaneId, *, lines: int = 0, escapes: bool = False) -> PaneCapture:
         return await self.get_screen(pane).capture(lines=lines, escapes=escapes)

@@ -2,11 +2,13 @@
 
 from msgspec.structs import replace
 
+from termvisor.backends.backend import Backend
 from termvisor.backends.pane_source import ROWS_ABOVE, PaneCapture
 from termvisor.capture.server_watcher import ServerWatcher
 from termvisor.daemon.components import Components
 from termvisor.daemon.replay.renderer import redact_colored_rows, redact_rows
-from termvisor.errors import NotFound, Unsupported
+from termvisor.errors import NotFound, Unsupported, build_person_required_error
+from termvisor.model.action.action import Actor
 from termvisor.model.ids import MuxPaneId, PaneId
 from termvisor.model.terminal.pane import PaneView
 from termvisor.model.terminal.screen import Screen
@@ -38,13 +40,22 @@ class PaneService:
         pane = await self._components.store.panes.find(pane_id)
         return None if pane is None else self._build_view(pane)
 
+    def require_attachable(self, pane: PaneView, actor: Actor) -> None:
+        """Raise NotPermitted for a program where attaching would let it type beside the gate."""
+        if actor.kind != "human" and not self._find_backend(pane).abilities.attach_passes_gate:
+            what = f"attaching to pane {pane.id}, a terminal of its own,"
+            raise build_person_required_error(what, actor.doubt, f"visor attach {pane.id}")
+
     def plan_attach(self, pane: PaneView) -> AttachPlan:
         """Return how a person's terminal shows a pane. Raises Unsupported if nothing here knows its server."""
-        server = pane.instance.server
-        backend = self._components.server_supervisor.backends.get(server.backend)
+        return self._find_backend(pane).plan_attach(pane.instance.server, pane.facts)
+
+    def _find_backend(self, pane: PaneView) -> Backend:
+        name = pane.instance.server.backend
+        backend = self._components.server_supervisor.backends.get(name)
         if backend is None:
-            raise Unsupported(f"no backend {server.backend} is installed, which runs pane {pane.id}")
-        return backend.plan_attach(server, pane.facts)
+            raise Unsupported(f"no backend {name} is installed, which runs pane {pane.id}")
+        return backend
 
     def get_pending_line(self, pane: PaneId) -> str:
         """Return the incomplete last line of a pane, redacted; empty if there is none."""

@@ -133,8 +133,12 @@ def _describe_own_programs(paths: Paths) -> list[str]:
     panes = pane_snapshot.call_daemon(paths, "list_panes")["items"]
     # A default value is left out.
     count = sum(pane.get("heard_by") == "pty" for pane in panes)
-    verb = "programs keep" if count > 1 else "program keeps"
-    return [f"{count} {verb} running in own terminals, and wait with their output until `visor up`."] if count else []
+    what = (
+        "1 program keeps running in its own terminal, and waits with its output"
+        if count == 1
+        else (f"{count} programs keep running in own terminals, and wait with their output")
+    )
+    return [f"{what} until `visor up`."] if count else []
 
 
 def _describe_nothing_running(paths: Paths) -> str:

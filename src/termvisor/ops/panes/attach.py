@@ -29,6 +29,8 @@ build_request = _action_operation.build_on_pane(lambda pane, _args: Attach(pane=
 
 
 async def execute(services: Services, args: AttachArgs, request: _action_operation.ActionRequest) -> AttachResult:
+    if request.pane is not None:
+        services.panes.require_attachable(request.pane, services.gate.actor)
     result, outcome = await _action_operation.execute_action(services, args, request)
     if outcome is None or (pane := request.pane) is None:
         return _action_operation.extend_result(result, AttachResult)
@@ -50,7 +52,8 @@ OP = _action_operation.declare_action(
     summary="Attach this terminal to a pane, with tmux.",
     doc="""In a terminal it attaches to the pane's session, or switches the client if the terminal is already inside the
 same tmux server. Elsewhere, and with `--json`, it prints the command to run. Like every action, it is subject to the
-policy and written to the audit log.""",
+policy and written to the audit log. Only a person may attach to a pane without tmux: what is typed there passes no
+gate.""",
     args_type=AttachArgs,
     build_request=build_request,
     execute=execute,
